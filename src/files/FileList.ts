@@ -16,8 +16,8 @@ import { contentCounts } from "../internal/contentCounts.ts"
 import { optional } from "../internal/schemas.ts"
 import { Sha256, SourceFile } from "../services/ContentSource.ts"
 import { maxSources, VersionId } from "../services/VersionStore.ts"
-import { sha256OfText } from "./fileContent.ts"
 import { foldCase, isPortableFileName } from "./fileName.ts"
+import { sha256OfText } from "./sha256.ts"
 
 /**
  * The name of the file. No source may have it as its id.

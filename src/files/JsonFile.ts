@@ -11,7 +11,7 @@ import { messageOf } from "../internal/SerializedError.ts"
 import { errorCode } from "../internal/serializeError.ts"
 import { makeWarnWhile } from "../internal/warnOnce.ts"
 import { removeUnfinished, replaceFile } from "./durable.ts"
-import { readPlainText } from "./fileContent.ts"
+import { readPlainText } from "./readPlainText.ts"
 
 export interface JsonFile<A> {
   /**

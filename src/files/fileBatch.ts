@@ -1,6 +1,6 @@
 /**
- * Plain calls for many files, as one effect: an effect for each call takes several times the processor time. And files
- * that are reused from another folder, one or many.
+ * Plain calls for many files, as one effect: an effect for each call takes several times the processor time. Files of
+ * another folder are linked or copied by them.
  */
 import { link, mkdir, readdir } from "node:fs/promises"
 import { dirname, join, relative, sep } from "node:path"

@@ -6,7 +6,7 @@ import { readFileSync, statSync } from "node:fs"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
-import { sha256OfText } from "../../src/files/fileContent.ts"
+import { sha256OfText } from "../../src/files/sha256.ts"
 import * as VersionStoreDisk from "../../src/layers/versions/VersionStoreDisk.ts"
 import * as ScriptedServer from "./ScriptedServer.ts"
 

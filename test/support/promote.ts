@@ -8,7 +8,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/TestClock"
 import { FileListJson, fileListText } from "../../src/files/FileList.ts"
-import { sha256OfText } from "../../src/files/fileContent.ts"
+import { sha256OfText } from "../../src/files/sha256.ts"
 import { type Manifest, type VersionCopy, VersionStore } from "../../src/services/VersionStore.ts"
 
 /** Stages one source with one file and promotes it. */

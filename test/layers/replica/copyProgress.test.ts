@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/TestClock"
 import { FileList } from "../../../src/files/FileList.ts"
-import { sha256OfText } from "../../../src/files/fileContent.ts"
+import { sha256OfText } from "../../../src/files/sha256.ts"
 import { makeCopyProgress } from "../../../src/layers/replica/copyProgress.ts"
 import type { ContentEvent } from "../../../src/services/ContentEvents.ts"
 

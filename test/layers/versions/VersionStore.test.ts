@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as TestClock from "effect/TestClock"
-import { sha256OfText } from "../../../src/files/fileContent.ts"
+import { sha256OfText } from "../../../src/files/sha256.ts"
 import { DownloadsInUse, type ManifestReading, VersionStore } from "../../../src/services/VersionStore.ts"
 import {
   copyAs,

@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as TestClock from "effect/TestClock"
 import { fileListName } from "../../../src/files/FileList.ts"
-import { sha256OfText } from "../../../src/files/fileContent.ts"
+import { sha256OfText } from "../../../src/files/sha256.ts"
 import { withLog } from "../../support/logged.ts"
 import {
   copyAs,

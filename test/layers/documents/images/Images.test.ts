@@ -8,7 +8,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import sharp, { type Sharp } from "sharp"
-import { sha256OfFile } from "../../../../src/files/fileContent.ts"
+import { sha256OfFile } from "../../../../src/files/sha256.ts"
 import type * as Images from "../../../../src/layers/documents/images/Images.ts"
 import {
   colourAt,
