@@ -41,7 +41,7 @@ import { sourceErrors } from "./sourceErrors.ts"
 import { emptiedText, hadRecords, withWarnings } from "./warnings.ts"
 import { readAgain } from "./wholeList.ts"
 
-/** What all documents of a fetch have in common. */
+/** The settings that all documents of a fetch share. */
 export interface Saving {
   readonly target: FetchTarget
   readonly expectations: Expectations

@@ -44,7 +44,7 @@ interface Parts {
   readonly readings: ReadonlyArray<Reader>
 }
 
-/** What a view is made from. */
+/** The facts that a view is made from. */
 interface Facts {
   readonly parts: Parts
   readonly fields: ReadonlyArray<Momentary>

@@ -71,7 +71,7 @@ export interface DirectusSourceConfig extends Omit<DocumentConfig, "media"> {
    */
   readonly token?: string | Redacted.Redacted | undefined
 
-  /** What to save, by the names of collections. */
+  /** The collections to save, by their names. */
   readonly collections: Readonly<Record<string, DirectusCollection>>
 
   /**

@@ -89,7 +89,7 @@ export interface FolderSourceConfig extends Omit<DocumentConfig, "maxBytes"> {
    */
   readonly problems?: "file" | undefined
 
-  /** What separates the cells of CSV. Default found in the file. */
+  /** The separator between the cells of CSV. Default found in the file. */
   readonly delimiter?: ";" | "," | "\t" | "|" | undefined
 
   /**

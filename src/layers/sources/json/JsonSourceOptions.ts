@@ -34,7 +34,7 @@ export interface JsonDocument {
   /** `"csv"` for a table whose first row has the names of the columns. Default `"json"`. */
   readonly as?: "json" | "csv" | undefined
 
-  /** What separates the cells of CSV. Default found in the file. */
+  /** The separator between the cells of CSV. Default found in the file. */
   readonly delimiter?: ";" | "," | "\t" | "|" | undefined
 
   /** Path to the list of records in a response. Default the whole response. */

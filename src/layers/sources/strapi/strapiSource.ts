@@ -67,7 +67,7 @@ export interface StrapiSourceConfig extends Omit<DocumentConfig, "media"> {
   readonly token?: string | Redacted.Redacted | undefined
 
   /**
-   * What to save, by the names in Strapi's API: the plural of a collection, the singular of a single
+   * The types to save, by their names in Strapi's API: the plural of a collection, the singular of a single
    * type.
    */
   readonly types: Readonly<Record<string, StrapiType>>
