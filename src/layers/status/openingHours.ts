@@ -57,26 +57,8 @@ export const HoursOptions = Schema.Struct({
 /** The margin before and after an interval, in milliseconds. */
 const marginMs = 10 * 60_000
 
-/** The results of this minute, by the hours as JSON. All hours and changes of the clock are whole minutes. */
-let known: { readonly minute: number; readonly since: Map<string, number | undefined> } = {
-  minute: 0,
-  since: new Map()
-}
-
 /** Since when a place is open at a time, both in milliseconds since 1970; `undefined` if it is closed. */
 const openSince = (hours: OpeningHours, at: number): number | undefined => {
-  const minute = Math.floor(at / 60_000)
-  if (known.minute !== minute) {
-    known = { minute, since: new Map() }
-  }
-  const key = JSON.stringify(hours)
-  if (!known.since.has(key)) {
-    known.since.set(key, findOpenSince(hours, at))
-  }
-  return known.since.get(key)
-}
-
-const findOpenSince = (hours: OpeningHours, at: number): number | undefined => {
   const zone = zoneOf(hours)
   const here = DateTime.unsafeMakeZoned(at, { timeZone: zone })
   // An interval of yesterday may last until now; an interval of tomorrow begins ten minutes earlier.
@@ -92,8 +74,18 @@ export const isOpen = (hours: OpeningHours | undefined, at: number): boolean =>
 
 /** Since when a thing is open: by its own hours, or else by those of the whole. Without hours, it is always open. */
 export const openAt = ({ hours }: Pick<Partial<Identity>, "hours">, at: number) => {
+  // Finding it takes 0.1 ms, and a thousand players have mostly the same hours.
+  const found = new Map<string, number | undefined>()
   const wholeSince = hours === undefined ? Number.NEGATIVE_INFINITY : openSince(hours, at)
-  return (own: OpeningHours | undefined) => (own === undefined ? wholeSince : openSince(own, at))
+  return (own: OpeningHours | undefined): number | undefined => {
+    if (own === undefined) {
+      return wholeSince
+    }
+    const key = JSON.stringify(own)
+    const since = found.has(key) ? found.get(key) : openSince(own, at)
+    found.set(key, since)
+    return since
+  }
 }
 
 /** The zone of the hours, or else the zone of the machine. */
