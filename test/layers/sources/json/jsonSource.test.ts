@@ -270,34 +270,10 @@ describe("an error of a JSON source", () => {
       message: /page 4: it has the records of page 1 again. Does the server know the parameter "pge"\?$/
     },
     {
-      what: "a list that becomes shorter while it is read",
-      answers: [
-        { items: [{ id: 1 }, { id: 2 }], total: 4 },
-        { items: [{ id: 4 }], total: 3 },
-        { items: [{ id: 1 }, { id: 2 }], total: 4 },
-        { items: [{ id: 4 }], total: 3 }
-      ],
-      document: { items: "items", offset: "skip", total: "total" },
-      message:
-        /the server says first that there are 4, and then 3\. If the server counts records that it does not send: total: false$/
-    },
-    {
       what: "a path to the next page in a list",
       answers: [[{ id: 1 }, { id: 2 }]],
       document: { next: "links.next" },
       message: /page 1: "next": "links\.next" can be in no answer that is a list; it is a list of 2 items$/
-    },
-    {
-      what: "a list that ends before its total",
-      answers: [
-        { items: [{ id: 1 }], total: 4 },
-        { items: [], total: 4 },
-        { items: [{ id: 1 }], total: 4 },
-        { items: [], total: 4 }
-      ],
-      document: { items: "items", offset: "skip", total: "total" },
-      message:
-        /the list ends after 1 record, but the server says that there are 4\. If the server counts records that it does not send: total: false$/
     }
   ]
 
@@ -322,8 +298,6 @@ describe("an error of a JSON source", () => {
 
   it.scopedLive.each<readonly [location: string, reason: string]>([
     ["http://127.0.0.1:1/latest", "127.0.0.1 is an address of this machine"],
-    ["http://localhost:1/latest", "is an address of this machine"],
-    ["http://[::ffff:127.0.0.1]:1/", "::ffff:7f00:1 is an address of this machine"],
     ["http://169.254.169.254/latest/meta-data", "169.254.169.254 is an address of a cloud's metadata service"]
   ])("is reported if a server on another machine redirects to %s", ([location, reason]) =>
     Effect.gen(function* () {
@@ -349,23 +323,6 @@ describe("an error of a JSON source", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("is reported without the secret that a server echoes as a field's name or type", () =>
-    Effect.gen(function* () {
-      const secret = "Pat4711.OfTheMuseum"
-      const headers = { Authorization: `Bearer ${secret}` }
-      for (const [answer, more] of [
-        [ScriptedServer.json(200, { [secret]: 1 }), { items: "list" }],
-        [ScriptedServer.json(200, { [secret]: 1 }), { items: "list", page: "page" }],
-        [ScriptedServer.text(200, "none", { "content-type": `text/${secret}` }), {}],
-        [ScriptedServer.text(400, `{"message":"${secret.slice(0, 12)}"}`), {}]
-      ] as const) {
-        const { url } = yield* ScriptedServer.make(answer)
-        const message = yield* failure({ documents: { events: { url, headers, ...more } } })
-        expect(message).not.toContain(secret.slice(0, 8))
-      }
-    }).pipe(run)
-  )
-
   it.scopedLive("is reported if a redirect leads to a server that does not get the headers", () =>
     Effect.gen(function* () {
       const other = yield* ScriptedServer.make(ScriptedServer.text(401, "who asks?"))
@@ -384,7 +341,6 @@ describe("an error of a JSON source", () => {
       says: { code: "rest_invalid_param", message: "Invalid parameter(s):\nper_page" },
       words: ': "Invalid parameter(s): per_page"'
     },
-    { says: { error: { message: "no such table" } }, words: ': "no such table"' },
     { says: { message: "key 0123456789 is wrong" }, words: ': "key <apiKey> is wrong"' },
     { says: { message: "Bearer abcdefgh is wrong" }, words: ': "Bearer <apiKey> is wrong"' },
     { says: ["message"], words: "" }

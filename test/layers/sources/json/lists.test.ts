@@ -104,22 +104,7 @@ describe("the next page of a Link header", () => {
 })
 
 describe("a list", () => {
-  const items = Array.from({ length: 25 }, (_, id) => ({ id }))
-  const capped = (url: string) => {
-    const skip = Number(new URL(url, "http://museum.example").searchParams.get("skip"))
-    return items.slice(skip, skip + 10)
-  }
-
-  it.scopedLive("is read to its end if the server returns smaller pages than requested", () =>
-    Effect.gen(function* () {
-      const document = { path: "/list?limit=1000", offset: "skip", size: "limit" }
-      expect(yield* saved(document, (url) => ({ json: capped(url) }))).toEqual(items)
-    })
-  )
-
   it.scopedLive.each([
-    { what: "null", answer: { json: null } },
-    { what: "400", answer: { json: { code: "rest_post_invalid_page_number" }, status: 400 } },
     { what: "404", answer: { json: {}, status: 404 } },
     { what: "204", answer: { json: "", status: 204 } }
   ])("ends if $what comes after its last page", ({ answer }) =>
@@ -133,8 +118,6 @@ describe("a list", () => {
   )
 
   it.scopedLive.each([
-    { headers: { "x-wp-total": "3" }, said: "after 2 records, but the server says that there are 3" },
-    { headers: { "x-total-count": "3" }, said: "after 2 records, but the server says that there are 3" },
     { headers: { "x-wp-totalpages": "3" }, said: "after 1 page, but the server says that there are 3" },
     {
       headers: { "x-items": "3" },
@@ -220,30 +203,6 @@ describe("a list", () => {
       expect(yield* saved({ as: "csv" }, () => ({ json }))).toContain(
         "this is no CSV: it looks like a web page"
       )
-    })
-  )
-
-  it.scopedLive("is read once more if a record is on two pages", () =>
-    Effect.gen(function* () {
-      let requests = 0
-      const list = yield* saved({ page: "page" }, (url) => {
-        requests++
-        return {
-          json:
-            pageOf(url) === "2"
-              ? requests < 3
-                ? one
-                : [{ id: 2 }]
-              : pageOf(url) === "3"
-                ? requests < 4
-                  ? [{ id: 3 }]
-                  : []
-                : one
-        }
-      })
-      expect(list).toEqual(both)
-      const always = yield* saved({ page: "page" }, (url) => ({ json: pageOf(url) === "2" ? both : one }))
-      expect(always).toContain("the record 1 is on page 1 and on page 2")
     })
   )
 })
