@@ -144,19 +144,6 @@ describe("tableSource", () => {
     })
   )
 
-  it.scopedLive("starts again where the list has expired, and returns no record twice", () =>
-    Effect.gen(function* () {
-      const { fetch, server } = yield* setUp({ Objects: objects }, { keyValueTables: [] })
-      server.next(
-        ScriptedServer.json(200, { records: [record("rec1", {})], offset: "next" }),
-        ScriptedServer.json(422, { error: { type: "LIST_RECORDS_ITERATOR_NOT_AVAILABLE" } })
-      )
-      const [rows] = yield* dataOf(fetch())
-      expect(rows).toMatchObject([{ id: "rec2" }, { id: "rec1" }])
-      expect(rows).toHaveLength(2)
-    })
-  )
-
   it.scopedLive("keeps the rate limit of a base for all its sources", () =>
     Effect.gen(function* () {
       const arrivals: Array<number> = []

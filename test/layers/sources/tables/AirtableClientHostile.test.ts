@@ -264,49 +264,12 @@ describe("a list", () => {
     })
   )
 
-  it.scoped("is read again from its beginning if its offset has expired", () =>
-    Effect.gen(function* () {
-      const read = yield* reading((request, offset) =>
-        offset === null ? of(first ?? [], `itr${request}`) : request < 6 ? expired : of(second ?? [])
-      )
-      expect(read).toEqual({ answer: records(2), requests: 8, took: 0 })
-    })
-  )
-
   it.scoped.each([
     ["that is forgotten at its first page", () => expired, failing("UnexpectedAnswer", 4)],
-    [
-      "that is forgotten again and again",
-      (_: number, offset: string | null) => (offset === null ? of(records(1), "itr") : expired),
-      failing("UnexpectedAnswer", 8)
-    ],
-    ["that repeats its offset", () => of(records(1), "itr"), failing("UnexpectedAnswer", 2)],
-    [
-      "whose pages form a circle",
-      (request: number) => of([{ id: `rec${request}`, fields: {} }], `itr${request % 3}`),
-      failing("UnexpectedAnswer", 4)
-    ],
     [
       "that has no new records",
       (request: number) => of([], `itr${request}`),
       failing("UnexpectedAnswer", 100)
-    ],
-    [
-      "whose pages have the same records",
-      (request: number) => of(records(1), `itr${request}`),
-      { answer: { _tag: "vitrine/ListChanged" }, requests: 4 }
-    ],
-    ["whose offset is a number", () => of(records(1), 5), failing("UnexpectedAnswer", 1)],
-    ["whose offset is an object", () => of(records(1), {}), failing("UnexpectedAnswer", 1)],
-    [
-      "whose second page has no records",
-      (request: number) => (request === 0 ? of(records(1), "itr") : ([200, {}] as const)),
-      failing("UnexpectedAnswer", 2)
-    ],
-    [
-      "that is refused in its middle",
-      (request: number) => (request === 0 ? of(records(1), "itr") : ([422, {}] as const)),
-      failing("Refused", 2)
     ]
   ] as const)("%s is an error", ([, answer, outcome]) =>
     Effect.gen(function* () {
@@ -346,26 +309,6 @@ describe("a list", () => {
 describe("the API key", () => {
   /** With a quote and a slash, so that all its forms differ. */
   const apiKey = 'pat"12/3.TopSecret'
-  const url = encodeURIComponent(apiKey)
-  const base64 = Buffer.from(`Bearer ${apiKey}!`).toString("base64")
-  const traces = /topsecre|pat"?1|%2f3|3\.t|cGF0I|BhdCIx|Ub3BTZ/i
-
-  it.scoped.each([
-    ["an error", json(422, { error: { type: apiKey, message: `${url} ${base64}` } })],
-    ["a web page", text(500, `<title>${apiKey} ${url} ${base64}</title>`)],
-    ["text that is cut", text(403, `${"<p>".repeat(1360)}${apiKey}`)],
-    ["broken JSON", text(200, `{"key":${apiKey}}`)],
-    ["JSON broken in the middle of it", text(200, `{"key":"x","x":${apiKey.slice(0, 3)}`)],
-    ["a record", json(200, { records: [{ id: "rec1", fields: apiKey }] })]
-  ] as const)("is in no message if the server repeats it in %s", ([, answer]) =>
-    Effect.gen(function* () {
-      const server = yield* ScriptedServer.make(answer)
-      const client = yield* makeClient(server.url, undefined, apiKey)
-      const asked = yield* outcome(client.listPage(list))
-      expect(asked.answer).toMatchObject({ _tag: "vitrine/TableError" })
-      expect(String(asked.answer)).not.toMatch(traces)
-    })
-  )
 
   it.scoped.each([
     ["HTTP 404", json(404, {})],

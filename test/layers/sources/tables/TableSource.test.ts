@@ -154,7 +154,7 @@ describe("a fetch", () => {
         expect(Array.isArray(saved) && savedList(saved)).toBe(text)
         expect(saved).toEqual(rows.map(({ fields, id }) => ({ id, ...fields })))
       }).pipe(run),
-    { fastCheck: { numRuns: 50 } }
+    { fastCheck: { numRuns: 20 } }
   )
 
   it.scoped("replaces what it wrote before the list expired", () =>
