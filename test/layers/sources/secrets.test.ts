@@ -35,7 +35,7 @@ const escaped = (words: string) =>
 
 type Hostile = readonly [what: string, answer: Answer]
 
-/** A refusal with a text of the vendor, in each possible form. */
+/** Refusals with a text of the vendor, of each status and in each form. */
 const refusals = (refusal: (words: string) => unknown): ReadonlyArray<Hostile> => [
   ...[400, 401, 403, 404, 429].map(
     (status): Hostile => [`refused with HTTP ${status}`, json(status, refusal(echo))]
@@ -45,7 +45,11 @@ const refusals = (refusal: (words: string) => unknown): ReadonlyArray<Hostile> =
   [
     "refused in escaped letters",
     text(400, JSON.stringify(refusal("WORDS")).replaceAll("WORDS", escaped(token)))
-  ],
+  ]
+]
+
+/** Answers in which nothing is as the vendor writes it. */
+const strange: ReadonlyArray<Hostile> = [
   ["refused as text", text(403, echo)],
   ["failed", text(500, `<h1>${echo}</h1>`)],
   [
@@ -76,9 +80,11 @@ const vendors: Readonly<
         data: null,
         error: { name: words, message: words, details: { key: words, param: words } }
       })),
-      ...refusals((words) => ({
-        error: { name: "ValidationError", message: words, details: { key: words, param: words } }
-      })),
+      ...strange,
+      [
+        "refused in another form",
+        json(400, { error: { name: "ValidationError", message: echo, details: { key: echo, param: echo } } })
+      ],
       [
         "the same entry on two pages",
         json(200, {
@@ -92,6 +98,7 @@ const vendors: Readonly<
     source: (url) => directusSource({ id: "museum", url, token, collections: { articles: {} } }),
     hostile: [
       ...refusals((words) => ({ errors: [{ message: words, extensions: { code: words } }] })),
+      ...strange,
       [
         "the same item on two pages",
         (response, request) => {
@@ -115,7 +122,11 @@ const vendors: Readonly<
       }),
     hostile: [
       ...refusals((words) => ({ statusCode: 400, error: words, message: words })),
-      ...refusals((words) => ({ error: { type: "queryParseError", description: words, start: 0 } })),
+      ...strange,
+      [
+        "refused in another form",
+        json(400, { error: { type: "queryParseError", description: echo, start: 0 } })
+      ],
       ["refused with HTTP 200", json(200, { result: null, error: echo })]
     ]
   },
@@ -129,7 +140,8 @@ const vendors: Readonly<
       }),
     hostile: [
       ...refusals((words) => ({ message: words })),
-      ...refusals((words) => ({ error: { message: words } })),
+      ...strange,
+      ["refused in another form", json(400, { error: { message: echo } })],
       ["another host", json(200, { articles: [], next: `http://a.example/${tokenInUrl}` })],
       [
         "the same record on two pages",
