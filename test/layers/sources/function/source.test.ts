@@ -85,35 +85,6 @@ describe("a source from a function", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("reads text in the charset that the server names", () =>
-    Effect.gen(function* () {
-      const server = yield* ScriptedServer.make((response) =>
-        response
-          .writeHead(200, { "content-type": "text/csv; charset=iso-8859-1" })
-          .end(Buffer.from("id,place\n1,München\n", "latin1"))
-      )
-      const { fetch, saved } = yield* setUp({
-        fetch: async ({ get }) => ({ events: await get(server.url, { as: "csv" }) })
-      })
-      yield* fetch()
-      expect(yield* saved("events")).toEqual([{ id: "1", place: "München" }])
-    }).pipe(run)
-  )
-
-  it.scopedLive("does not transfer unchanged responses again", () =>
-    Effect.gen(function* () {
-      const server = yield* ScriptedServer.make((response, { headers }) => {
-        if (headers["if-none-match"] === '"1"') response.writeHead(304).end()
-        else ScriptedServer.json(200, [{ id: 1 }], { etag: '"1"' })(response, { headers } as never)
-      })
-      const { fetch, saved } = yield* setUp({ fetch: async ({ get }) => ({ events: await get(server.url) }) })
-      const first = yield* fetch()
-      const second = yield* fetch()
-      expect(second.fingerprint).toBe(first.fingerprint)
-      expect(yield* saved("events")).toEqual([{ id: 1 }])
-    }).pipe(run)
-  )
-
   it.scoped("saves values, lists and long documents, with dates as JSON writes them", () =>
     Effect.gen(function* () {
       const { fetch, saved } = yield* setUp({
@@ -131,17 +102,6 @@ describe("a source from a function", () => {
       expect(yield* saved("empty")).toEqual([])
       expect(yield* saved("words")).toEqual(["b", "a"])
       expect(yield* saved("many")).toEqual(Array.from({ length: 250 }, (_, id) => ({ id })))
-    }).pipe(run)
-  )
-
-  it.scoped("may have documents named like members of every object", () =>
-    Effect.gen(function* () {
-      const { fetch, saved } = yield* setUp({
-        fetch: () => ({ constructor: [{ id: 1 }], ["__proto__"]: [{ id: 2 }] })
-      })
-      expect((yield* fetch()).documents).toEqual({ "constructor.json": {}, "__proto__.json": {} })
-      expect(yield* saved("constructor")).toEqual([{ id: 1 }])
-      expect(yield* saved("__proto__")).toEqual([{ id: 2 }])
     }).pipe(run)
   )
 
@@ -473,16 +433,6 @@ describe("a mistake in the function of a source", () => {
       expect(error.message).toBe(
         `Source "events": fetch: ${server.url}/a.json: the server responds with HTTP 403`
       )
-    }).pipe(run)
-  )
-
-  it.scopedLive("is reported if a text is not in the charset that the server states", () =>
-    Effect.gen(function* () {
-      const server = yield* ScriptedServer.make((response) => response.end(Buffer.from("München", "latin1")))
-      const error = yield* failure({
-        fetch: async ({ get }) => ({ events: await get(server.url, { as: "text" }) })
-      })
-      expect(error.message).toContain("sends text that is not in its declared or default encoding, utf-8")
     }).pipe(run)
   )
 
