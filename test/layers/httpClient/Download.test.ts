@@ -70,9 +70,7 @@ const services = Layer.mergeAll(
 )
 const run = Effect.provide(services)
 
-/** Tests by a test clock, and by the clock of the machine. */
 const scenario = scenarios(services, setUp)
-const live = scenarios(services, setUp, { isLive: true })
 const resumed = scenarios(services, Effect.void)
 
 describe("a download", () => {
@@ -93,7 +91,7 @@ describe("a download", () => {
     expect(reports).toEqual([5])
   })
 
-  live(
+  scenario(
     "is decompressed if the server compresses it unasked, up to its size",
     function* ({ content, fetch, remove, server }) {
       const packed =
@@ -116,13 +114,13 @@ describe("a download", () => {
         expect((yield* Effect.flip(fetch())).detail).toMatch(/^it has at least \d+ bytes, more than the 8 of/)
       }
       server.next(packed("gzip", gzipSync("1234567").subarray(0, 20)))
-      expect(yield* fetch()).toMatchObject({ bytes: 5 })
+      expect((yield* withAdvancingClock(fetch())).value).toMatchObject({ bytes: 5 })
     }
   )
 
-  live("is requested again while the server prepares it", function* ({ content, fetch, server }) {
+  scenario("is requested again while the server prepares it", function* ({ content, fetch, server }) {
     server.next(text(202, "wait"))
-    yield* fetch()
+    yield* withAdvancingClock(fetch())
     expect(yield* content).toBe("12345")
   })
 
