@@ -54,7 +54,7 @@ const saved = ({ fetch }: Pick<ContentSource, "fetch">, document: string) =>
     return entriesOf(JSON.parse(text))
   })
 
-const few = { fastCheck: { numRuns: 20 } }
+const few = { fastCheck: { numRuns: 10 } }
 
 describe("a field may have any name", () => {
   it.scoped.prop(

@@ -98,16 +98,6 @@ describe("directusSource", () => {
     expect(documents?.["rooms.json"]?.url).toMatch(/^http:.*\/items\/rooms$/)
   })
 
-  scenario("reads all pages, of any size", function* () {
-    for (const limit of [7, 25, 100]) {
-      const { fetch } = yield* setUp(
-        { collections: { rooms: { items: numbered(25) } }, limit },
-        { collections: { rooms: {} } }
-      )
-      expect(yield* (yield* fetch()).read("rooms")).toEqual(numbered(25))
-    }
-  })
-
   for (const [what, after] of [
     ["added before", [{ id: 1 }, ...numbered(25)]],
     ["removed from", numbered(25).slice(1)],

@@ -109,7 +109,7 @@ describe("a CSV file in a folder", () => {
         )
         expect(documents).toEqual(tables.map(recordsOf))
       }),
-    { fastCheck: { numRuns: 20 }, timeout: 60_000 }
+    { fastCheck: { numRuns: 10 }, timeout: 60_000 }
   )
 
   it.effect.each([

@@ -424,37 +424,33 @@ describe("a mistake in the function of a source", () => {
     }).pipe(run)
   )
 
-  it.scopedLive("is reported if a server refuses, without the query", () =>
+  it.scopedLive.each<readonly [string, ScriptedServer.Answer, "json" | "csv", RegExp]>([
+    [
+      "a refusal, without the query",
+      ScriptedServer.text(403, "no"),
+      "json",
+      /^Source "events": fetch: [^?]*\/a\.json: the server responds with HTTP 403$/
+    ],
+    [
+      "malformed CSV, with its line",
+      ScriptedServer.text(200, "id;title\n1;Bell\n2\n"),
+      "csv",
+      /this is no CSV, line 3: the row does not have as many cells as the header line/
+    ],
+    [
+      "a web page instead of JSON",
+      ScriptedServer.text(200, "<!doctype html>", { "content-type": "text/html" }),
+      "json",
+      /this is no JSON \(text\/html\): it looks like a web page/
+    ]
+  ])("is reported if a server sends %s", ([, answer, as, message]) =>
     Effect.gen(function* () {
-      const server = yield* ScriptedServer.make(ScriptedServer.text(403, "no"))
+      const server = yield* ScriptedServer.make(answer)
+      const url = `${server.url}/a.json?token=secret`
       const error = yield* failure({
-        fetch: async ({ get }) => ({ events: await get(`${server.url}/a.json?token=secret`) })
+        fetch: async ({ get }) => ({ events: await (as === "csv" ? get(url, { as }) : get(url)) })
       })
-      expect(error.message).toBe(
-        `Source "events": fetch: ${server.url}/a.json: the server responds with HTTP 403`
-      )
-    }).pipe(run)
-  )
-
-  it.scopedLive("is reported if CSV is malformed, with its line", () =>
-    Effect.gen(function* () {
-      const server = yield* ScriptedServer.make(ScriptedServer.text(200, "id;title\n1;Bell\n2\n"))
-      const error = yield* failure({
-        fetch: async ({ get }) => ({ events: await get(server.url, { as: "csv" }) })
-      })
-      expect(error.message).toMatch(
-        /this is no CSV, line 3: the row does not have as many cells as the header line/
-      )
-    }).pipe(run)
-  )
-
-  it.scopedLive("is reported if a web page comes instead of JSON", () =>
-    Effect.gen(function* () {
-      const server = yield* ScriptedServer.make(
-        ScriptedServer.text(200, "<!doctype html>", { "content-type": "text/html" })
-      )
-      const error = yield* failure({ fetch: async ({ get }) => ({ events: await get(server.url) }) })
-      expect(error.message).toMatch(/this is no JSON \(text\/html\): it looks like a web page/)
+      expect(error.message).toMatch(message)
     }).pipe(run)
   )
 

@@ -171,15 +171,6 @@ describe("a Sanity source", () => {
   const picture = { _type: "image", asset, hotspot: { x: 0.5, y: 0.5, width: 0.2, height: 0.2 } }
   const url = `https://cdn.sanity.io/images/zp7mbokg/production/${"a".repeat(40)}-300x450.jpg`
 
-  it.scopedLive("adds the URL of an asset beside the reference to it", () =>
-    Effect.gen(function* () {
-      const server = yield* SanityServer.make([{ _id: "a", _type: "event", picture }])
-      const { fetch, saved } = yield* setUp(server, { media: false })
-      yield* fetch
-      expect(yield* saved("events")).toEqual([{ _id: "a", _type: "event", picture: { ...picture, url } }])
-    }).pipe(run)
-  )
-
   it.scopedLive("warns of references to assets that are not in Sanity", () =>
     Effect.gen(function* () {
       const clip = { _type: "mux.video", asset: { _type: "reference", _ref: "0b5f6b3e-6d2a" } }

@@ -103,16 +103,6 @@ describe("strapiSource", () => {
     expect(documents?.["articles.json"]?.url).toMatch(/^http:.*\/api\/articles$/)
   })
 
-  scenario("reads all pages, of any size", function* () {
-    const { fetch } = yield* setUp(
-      { types: { articles: { entries: numbered(25) } }, maxLimit: 7 },
-      { types: { articles: {} } }
-    )
-    const { read, records } = yield* fetch()
-    expect(records).toBe(25)
-    expect(yield* read("articles")).toHaveLength(25)
-  })
-
   for (const [what, change] of [
     ["added before", (entries: ReadonlyArray<StrapiEntry>) => [entry("doc0", 99), ...entries]],
     ["removed from", (entries: ReadonlyArray<StrapiEntry>) => entries.slice(1)]

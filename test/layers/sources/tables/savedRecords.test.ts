@@ -9,8 +9,6 @@ import { makeSavedRecord, savedRecords } from "../../../../src/layers/sources/ta
 import type { TableRecord } from "../../../../src/services/TableSourceClient.ts"
 import { reversed } from "../../../support/reversed.ts"
 
-const savedRecord = (record: TableRecord) => makeSavedRecord()(record)
-
 const name = FastCheck.oneof(
   FastCheck.string({ unit: "binary" }),
   FastCheck.constantFrom(
@@ -68,30 +66,6 @@ describe("saved JSON", () => {
         JSON.stringify(Object.fromEntries([["id", "rec1"], ...sorted]))
       )
     }
-  })
-
-  it("has the id first and the fields by name", () => {
-    const fields = { b: { z: 1, y: [{ d: 1, c: 2 }] }, a: "ü", B: null }
-    expect(JSON.stringify(savedRecord({ id: "rec1", fields }))).toBe(
-      JSON.stringify({ id: "rec1", B: null, a: "ü", b: { y: [{ c: 2, d: 1 }], z: 1 } })
-    )
-  })
-
-  it("keeps a column named id under another name", () => {
-    const saved = savedRecord({ id: "rec1", fields: { id: 7, ia: 1, idx: 2 } })
-    expect(Object.entries(saved)).toEqual([
-      ["id", "rec1"],
-      ["ia", 1],
-      ["id_", 7],
-      ["idx", 2]
-    ])
-  })
-
-  it("keeps fields named like members of every object", () => {
-    const fields = JSON.parse('{"toJSON":"x","constructor":{"__proto__":[]},"__proto__":{"a":1}}')
-    expect(JSON.stringify(savedRecord({ id: "rec1", fields }))).toBe(
-      '{"id":"rec1","__proto__":{"a":1},"constructor":{"__proto__":[]},"toJSON":"x"}'
-    )
   })
 
   it.prop("is equal for equal data, and contains all of it", [FastCheck.jsonValue()], ([value]) => {
