@@ -160,6 +160,12 @@ describe("the key of a recipe", () => {
     }
   )
 
+  it.each(["left", "top", "width", "height"])("changes with the %s of the area", (side) => {
+    const area = { left: 1, top: 1, width: 1, height: 1 }
+    const recipe = { sha256: "a".repeat(64), versions: {} }
+    expect(keyOf({ ...recipe, area })).not.toBe(keyOf({ ...recipe, area: { ...area, [side]: 2 } }))
+  })
+
   it("does not depend on the order of versions", () => {
     const recipe = { sha256: "a".repeat(64), area: { left: 0, top: 0, width: 1, height: 1 } }
     expect(keyOf({ ...recipe, versions: { sharp: "1", vips: "2" } })).toBe(

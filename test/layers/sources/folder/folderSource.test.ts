@@ -190,7 +190,7 @@ describe("a folder that is watched", () => {
           }),
         { concurrency: "unbounded" }
       )
-      yield* Effect.timeoutOption(saving, "15 seconds")
+      yield* Effect.timeoutOption(saving, "30 seconds")
       expect(reported.sort()).toEqual(Object.keys(waysToSave).sort())
     }).pipe(run)
   )
