@@ -47,10 +47,6 @@ export const silence: Answer = () => {}
 /** Breaks off in the middle of the body. */
 export const stalledBody: Answer = (response) => response.writeHead(200).write('{"records":[')
 
-/** As `stalledBody`, with the length of what is not to come. */
-export const stalledLongBody: Answer = (response) =>
-  response.writeHead(200, { "content-length": 1000 }).write('{"records":[')
-
 /** Bytes in place of a response; then the connection is closed, reset, or left as it is. */
 export const raw = (bytes: string, then: "end" | "hold" | "reset" = "end"): Answer => {
   const answer: Answer = ({ socket }) => {
