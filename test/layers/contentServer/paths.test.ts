@@ -168,7 +168,7 @@ it.scoped.prop(
         { discard: true }
       ).pipe(Effect.provide(server.layer({ downloadPath: downloads })))
     }).pipe(Effect.provide(server.environment)),
-  { fastCheck: { numRuns: 60 } }
+  { fastCheck: { numRuns: 20 } }
 )
 
 /** By a second decoder. */

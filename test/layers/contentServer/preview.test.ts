@@ -140,6 +140,6 @@ it(
           expect(lookedAt[index]?.ids).toEqual(expect.arrayContaining([...ids]))
         }
       }),
-      { numRuns: 15 }
+      { numRuns: 5 }
     )
 )

@@ -83,7 +83,7 @@ describe("a range", () => {
           expect(answer.body.equals(content.subarray(first, last + 1))).toBe(true)
         }
       }).pipe(Effect.provide(running)),
-    { fastCheck: { numRuns: 100 } }
+    { fastCheck: { numRuns: 30 } }
   )
 
   it.scoped.each([
@@ -169,7 +169,7 @@ describe("a conditional request", () => {
           wholeFile(answer)
         }
       }).pipe(Effect.provide(running)),
-    { fastCheck: { numRuns: 100 } }
+    { fastCheck: { numRuns: 30 } }
   )
 
   it.scoped("gets 412 where the file has changed", () =>

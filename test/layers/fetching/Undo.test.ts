@@ -446,7 +446,7 @@ it(
         FastCheck.constantFrom("at once" as const, "by hand" as const),
         (groups, release) => Effect.runPromise(interleave(groups, release))
       ),
-      { numRuns: 30 }
+      { numRuns: 10 }
     ),
   120_000
 )

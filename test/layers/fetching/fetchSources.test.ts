@@ -319,7 +319,7 @@ describe("sources with a poll", () => {
               )
             )
         ),
-        { numRuns: Number(process.env.HISTORIES ?? 10), examples: examples.map((steps) => [[...steps]]) }
+        { numRuns: Number(process.env.HISTORIES ?? 4), examples: examples.map((steps) => [[...steps]]) }
       ),
     120_000
   )

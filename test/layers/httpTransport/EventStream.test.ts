@@ -172,7 +172,7 @@ describe("EventStream", () => {
           const last = yield* join(stream)
           expect(messages(last.received.bytes())).toEqual(expected(emissions, emissions.length))
         }).pipe(Effect.scoped, Effect.provide(services)),
-      { fastCheck: { numRuns: 60 } }
+      { fastCheck: { numRuns: 20 } }
     )
   }
 
@@ -199,7 +199,7 @@ describe("EventStream", () => {
           expect(possible).toContainEqual(messages(Buffer.from(yield* received.until(isOver))))
         }
       }).pipe(Effect.scoped, Effect.provide(remote)),
-    { fastCheck: { numRuns: 40 } }
+    { fastCheck: { numRuns: 20 } }
   )
 
   it.scoped("receives events from its creation on", () =>
@@ -538,7 +538,7 @@ describe("EventStream", () => {
           expect(client.received.text()).toBe(client.sent)
         }
       }).pipe(Effect.scoped, Effect.provide(inMemory), Effect.provide(TestContext.TestContext)),
-    { fastCheck: { numRuns: 60 } }
+    { fastCheck: { numRuns: 20 } }
   )
 
   it.scoped("pings while no feed of the bus is open, too", () => {

@@ -475,7 +475,7 @@ describe("event streams on a bus that fails", () => {
         `send clients that come back everything once and in order, to ${kind}, with ${hubCount} of them`,
         [FastCheck.array(step, { maxLength: 40 })],
         ([steps]) => run(makeHub, hubCount, steps),
-        { fastCheck: { numRuns: 60 } }
+        { fastCheck: { numRuns: 20 } }
       )
     }
   }

@@ -21,7 +21,7 @@ import { withLog } from "../../support/logged.ts"
 import { promote } from "../../support/promote.ts"
 
 const { HISTORIES, npm_lifecycle_event } = process.env
-const histories = Number(HISTORIES ?? (npm_lifecycle_event === "kill" ? 300 : 25))
+const histories = Number(HISTORIES ?? (npm_lifecycle_event === "kill" ? 300 : 10))
 
 /** Not whole minutes: a sweep retries locked files for some seconds, and those seconds must not end a lease. */
 const ackLease = Duration.seconds(30 * 60 + 30)

@@ -369,7 +369,7 @@ const whileTimePasses = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     const running = yield* Effect.fork(effect)
     while (Option.isNone(yield* Fiber.poll(running))) {
       yield* nextTurn
-      yield* TestClock.adjust("10 millis")
+      yield* TestClock.adjust("100 millis")
     }
     return yield* Fiber.join(running)
   })

@@ -243,7 +243,7 @@ it.effect.prop(
         expect(readdirSync(join(directory, "versions"))).toEqual(expect.arrayContaining([...leases.values()]))
       }
     }).pipe(Effect.scoped, Effect.provide(NodeContext.layer), Effect.orDie),
-  { fastCheck: { numRuns: Number(process.env.COPY_RUNS ?? 12) }, timeout: 120_000 }
+  { fastCheck: { numRuns: Number(process.env.COPY_RUNS ?? 6) }, timeout: 120_000 }
 )
 
 /** The disk of this machine. After `left` changes, nothing changes any more, as if the process were killed. */
