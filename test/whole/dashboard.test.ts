@@ -3,13 +3,11 @@
  */
 import { spawnSync } from "node:child_process"
 import * as NodeContext from "@effect/platform-node/NodeContext"
-import { describe, expect, it } from "@effect/vitest"
+import { describe, expect, it, layer } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { Page } from "playwright-core"
-import { prometheusText } from "../../src/layers/dashboard/metrics.ts"
-import { playerMetrics } from "../../src/layers/screens/PlayersReading.ts"
 import { ControllerState } from "../../src/services/ControllerState.ts"
 import { Browser, openTab } from "../support/browser.ts"
 import { layer as dashboardLayer, port as dashboardPort } from "../support/dashboard.ts"
@@ -60,108 +58,104 @@ const act = (page: Page, label: string, name?: string) =>
     await page.locator("#dialog").waitFor({ state: "hidden" })
   })
 
+/** One browser for the tests that do not set its clock. */
+const inBrowser = Layer.merge(Browser.layer, NodeContext.layer)
+
 describe.skipIf(isMissing("chromium"))("the page of the dashboard", () => {
-  it.scopedLive("shows changes, holds, resumes and goes back, and reconnects after a crash", () =>
-    Effect.gen(function* () {
-      const { run, start, write } = yield* project
-      const controller = yield* start()
-      const page = yield* openTab(controller.url)
-      const requested: Array<string> = []
-      page.on("request", (request) => requested.push(request.url()))
-      yield* see(page, "#word", "OK")
-      yield* see(page, "#contents", `Version ${controller.versionId}`)
-      yield* see(page, "#log", `New version ${controller.versionId}`)
-      expect(yield* Effect.promise(() => page.title())).toBe("OK · Hall <3> · Vitrine")
-      yield* see(page, "header", "Hall <3>")
+  layer(inBrowser, { excludeTestServices: true, timeout: 60_000 })((it) => {
+    it.scoped("shows changes, holds, resumes and goes back, and reconnects after a crash", () =>
+      Effect.gen(function* () {
+        const { run, start, write } = yield* project
+        const controller = yield* start()
+        const page = yield* openTab(controller.url)
+        const requested: Array<string> = []
+        page.on("request", (request) => requested.push(request.url()))
+        yield* see(page, "#word", "OK")
+        yield* see(page, "#contents", `Version ${controller.versionId}`)
+        yield* see(page, "#log", `New version ${controller.versionId}`)
+        expect(yield* Effect.promise(() => page.title())).toBe("OK · Hall <3> · Vitrine")
+        yield* see(page, "header", "Hall <3>")
 
-      yield* act(page, "Hold", "Anna")
-      yield* see(page, "#word", "HELD")
-      yield* write("tables/Objects.csv", `${objectsCsv}A-3,Chronometer\n`)
-      yield* see(page, "#versions", "waits")
-      yield* see(page, "#versions li:first-child", "3 records")
-      yield* act(page, "Release")
-      yield* see(page, "#versions li:first-child", "active")
-      yield* see(page, "#word", "HELD")
-      yield* act(page, "Resume")
-      yield* see(page, "#word", "OK")
-      yield* act(page, "Show this")
-      yield* see(page, "#word", "HELD")
-      yield* see(page, "#contents", `Version ${controller.versionId}`)
-      // There is a button for it.
-      yield* see(page, "#problems", " waits")
-      expect(yield* Effect.promise(() => page.locator("#problems").innerText())).not.toContain("vitrine")
-      const { stdout } = yield* Effect.flatMap(run(["status"]), ({ ended }) => ended)
-      expect(stdout).toMatch(
-        /^HELD\n {2}! New versions of "content" have been held back since .* by Anna at the dashboard; version \S+ waits\. Resume to show them \("vitrine resume"\) \(\d times since the start\)\n/
-      )
+        yield* act(page, "Hold", "Anna")
+        yield* see(page, "#word", "HELD")
+        yield* write("tables/Objects.csv", `${objectsCsv}A-3,Chronometer\n`)
+        yield* see(page, "#versions", "waits")
+        yield* see(page, "#versions li:first-child", "3 records")
+        yield* act(page, "Release")
+        yield* see(page, "#versions li:first-child", "active")
+        yield* see(page, "#word", "HELD")
+        yield* act(page, "Resume")
+        yield* see(page, "#word", "OK")
+        yield* act(page, "Show this")
+        yield* see(page, "#word", "HELD")
+        yield* see(page, "#contents", `Version ${controller.versionId}`)
+        // There is a button for it.
+        yield* see(page, "#problems", " waits")
+        expect(yield* Effect.promise(() => page.locator("#problems").innerText())).not.toContain("vitrine")
+        const { stdout } = yield* Effect.flatMap(run(["status"]), ({ ended }) => ended)
+        expect(stdout).toMatch(
+          /^HELD\n {2}! New versions of "content" have been held back since .* by Anna at the dashboard; version \S+ waits\. Resume to show them \("vitrine resume"\) \(\d times since the start\)\n/
+        )
 
-      yield* Effect.promise(() => page.evaluate("window.unreloaded = true"))
-      yield* controller.signal("SIGKILL")
-      yield* see(page, "#word", "NO CONNECTION")
-      yield* start({ DASHBOARD: new URL(controller.url).port })
-      yield* see(page, "#word", "HELD")
-      expect(yield* Effect.promise((): Promise<unknown> => page.evaluate("window.unreloaded"))).toBe(true)
-      expect(requested.filter((url) => !url.startsWith(controller.url) && !url.startsWith("data:"))).toEqual(
-        []
-      )
-    }).pipe(Effect.provide(Browser.layer))
-  )
-
-  it.scopedLive("shows in a sentence what a screen cannot show, and how many screens show the content", () =>
-    Effect.gen(function* () {
-      const { start, write } = yield* project
-      const { url, versionId } = yield* start()
-      const page = yield* openTab(url)
-      const acknowledge = (lease: object) =>
-        write("downloads/acks/kiosk.json", JSON.stringify({ versionId, ...lease }))
-      yield* see(page, "#problems", "The controller works. No screen has reported yet.")
-      yield* acknowledge({})
-      yield* see(page, "#problems", "Everything works, on 1 screen.")
-      yield* see(page, "#versions", "active, on 1 screen")
-      yield* acknowledge({ problem: "no film" })
-      yield* see(page, "#word", "WARNING")
-      yield* see(page, "#problems", "Screen kiosk has had a problem since ")
-      yield* see(page, "#tiles .tile", "no film")
-      yield* act(page, "Mute", "Anna")
-      yield* see(page, "#word", "OK")
-      yield* see(page, "#problems", "by Anna at the dashboard")
-      yield* act(page, "Unmute")
-      yield* see(page, "#word", "WARNING")
-      yield* acknowledge({ problem: "no film", renewMs: 1 })
-      yield* see(page, "#word", "OK")
-      yield* see(page, "#problems", "The controller works. No screen has reported since ")
-      yield* see(page, "#tiles .tile", "silent")
-      const parts = yield* Effect.promise(() => page.locator("#tiles, #versions").allInnerTexts())
-      expect(parts).toHaveLength(2)
-      expect(parts.join()).not.toMatch(/no film|on [1-9]\d* screen/)
-    }).pipe(Effect.provide(Browser.layer))
-  )
-
-  it.scopedLive("asks a screen to show its name, with the name of who asks", () =>
-    Effect.gen(function* () {
-      const { start } = yield* project
-      const controller = yield* start()
-      const transport = yield* controller.logged(/HTTP transport on (http:\S+): /)
-      const ack = Effect.promise(async () => {
-        const response = await fetch(`${transport}/command`, {
-          method: "POST",
-          body: JSON.stringify({ type: "content.ack", consumerId: "left", versionId: controller.versionId })
-        })
-        const answer: { readonly result: unknown } = JSON.parse(await response.text())
-        return answer.result
+        yield* Effect.promise(() => page.evaluate("window.unreloaded = true"))
+        yield* controller.signal("SIGKILL")
+        yield* see(page, "#word", "NO CONNECTION")
+        yield* start({ DASHBOARD: new URL(controller.url).port })
+        yield* see(page, "#word", "HELD")
+        expect(yield* Effect.promise((): Promise<unknown> => page.evaluate("window.unreloaded"))).toBe(true)
+        expect(
+          requested.filter((url) => !url.startsWith(controller.url) && !url.startsWith("data:"))
+        ).toEqual([])
       })
-      expect(yield* ack).toBeNull()
-      const page = yield* openTab(controller.url)
-      yield* see(page, ".tile", "left")
-      yield* Effect.promise(() => page.getByRole("button", { name: "left", exact: true }).press("Enter"))
-      yield* act(page, "Show name", "Anna")
-      yield* see(page, "#log", "Screen left is asked to identify by Anna at the dashboard")
-      expect(yield* ack).toMatchObject({ actions: ["identify"] })
-      yield* act(page, "Reload")
-      expect(yield* ack).toMatchObject({ actions: ["reload"] })
-      expect(yield* ack).toBeNull()
-    }).pipe(Effect.provide(Layer.merge(Browser.layer, NodeContext.layer)))
-  )
+    )
+
+    it.scoped("shows in a sentence what a screen cannot show, and asks a screen to show its name", () =>
+      Effect.gen(function* () {
+        const { start, write } = yield* project
+        const { logged, url, versionId } = yield* start()
+        const transport = yield* logged(/HTTP transport on (http:\S+): /)
+        const page = yield* openTab(url)
+        const acknowledge = (lease: object) =>
+          write("downloads/acks/kiosk.json", JSON.stringify({ versionId, ...lease }))
+        yield* see(page, "#problems", "The controller works. No screen has reported yet.")
+        yield* acknowledge({})
+        yield* see(page, "#problems", "Everything works, on 1 screen.")
+        yield* see(page, "#versions", "active, on 1 screen")
+        yield* acknowledge({ problem: "no film" })
+        yield* see(page, "#word", "WARNING")
+        yield* see(page, "#problems", "Screen kiosk has had a problem since ")
+        yield* see(page, "#tiles .tile", "no film")
+        yield* act(page, "Mute", "Anna")
+        yield* see(page, "#word", "OK")
+        yield* see(page, "#problems", "by Anna at the dashboard")
+        yield* act(page, "Unmute")
+        yield* see(page, "#word", "WARNING")
+        yield* acknowledge({ problem: "no film", renewMs: 1 })
+        yield* see(page, "#word", "OK")
+        yield* see(page, "#problems", "The controller works. No screen has reported since ")
+        yield* see(page, "#tiles .tile", "silent")
+        const parts = yield* Effect.promise(() => page.locator("#tiles, #versions").allInnerTexts())
+        expect(parts).toHaveLength(2)
+        expect(parts.join()).not.toMatch(/no film|on [1-9]\d* screen/)
+
+        const ack = Effect.promise(async () => {
+          const response = await fetch(`${transport}/command`, {
+            method: "POST",
+            body: JSON.stringify({ type: "content.ack", consumerId: "left", versionId })
+          })
+          const answer: { readonly result: unknown } = JSON.parse(await response.text())
+          return answer.result
+        })
+        expect(yield* ack).toBeNull()
+        yield* see(page, ".tile", "left")
+        yield* Effect.promise(() => page.getByRole("button", { name: "left", exact: true }).press("Enter"))
+        yield* act(page, "Show name", "Anna")
+        yield* see(page, "#log", "Screen left is asked to identify by Anna at the dashboard")
+        expect(yield* ack).toMatchObject({ actions: ["identify"] })
+        expect(yield* ack).toBeNull()
+      })
+    )
+  })
 
   it.scopedLive("reports when no data arrives, even if the connection is still open", () =>
     Effect.gen(function* () {
@@ -179,35 +173,6 @@ describe.skipIf(isMissing("chromium"))("the page of the dashboard", () => {
       expect(yield* canHold(page)).toBe(false)
       yield* controller.signal("SIGCONT")
       yield* see(page, "#word", "OK")
-    }).pipe(Effect.provide(Browser.layer))
-  )
-})
-
-describe.skipIf(isMissing("chromium"))("a dialog of the dashboard", () => {
-  it.scopedLive("confirms with Enter in each of its fields, and closes with Cancel or Escape", () =>
-    Effect.gen(function* () {
-      const page = yield* openState("problems", 1280, 800)
-      const sent: Array<unknown> = []
-      page.on("request", (request) => {
-        if (request.method() === "POST") sent.push(request.postDataJSON().type)
-      })
-      const open = (label: string) =>
-        Effect.promise(() => page.locator("main button:visible", { hasText: label }).first().click())
-      const closed = Effect.promise(() => page.locator("#dialog").waitFor({ state: "hidden" }))
-
-      yield* open("Hold")
-      // The end of the hold and a name: no token is asked for if the dashboard has none.
-      expect(yield* Effect.promise(() => page.locator("#dialog input:visible").count())).toBe(2)
-      yield* Effect.promise(() => page.getByLabel("Your name").press("Enter"))
-      yield* see(page, "#problem", "content.hold")
-      yield* Effect.promise(() => page.getByRole("button", { name: "Cancel" }).click())
-      yield* closed
-      yield* open("Mute")
-      yield* Effect.promise(() => page.getByLabel("Why").press("Enter"))
-      yield* see(page, "#problem", "problem.mute")
-      yield* Effect.promise(() => page.keyboard.press("Escape"))
-      yield* closed
-      expect(sent).toEqual(["content.hold", "problem.mute"])
     }).pipe(Effect.provide(Browser.layer))
   )
 })
@@ -239,20 +204,30 @@ const canHold = (page: Page) =>
       .evaluate((button) => !button.matches("[inert] *"))
   )
 
+const resize = (page: Page, width: number, height: number) =>
+  Effect.promise(() => page.setViewportSize({ width, height }))
+
+/** Serves a dashboard in that state, and returns its address. */
+const serveState = (name: keyof typeof states) =>
+  Effect.gen(function* () {
+    const context = yield* Layer.build(states[name])
+    return `http://127.0.0.1:${yield* Effect.provide(dashboardPort, context)}`
+  })
+
 /** Opens the page of a dashboard in that state, in a window of that size. */
 const openState = (name: keyof typeof states, width: number, height: number) =>
   Effect.gen(function* () {
-    const context = yield* Layer.build(states[name])
-    const port = yield* Effect.provide(dashboardPort, context)
+    const url = yield* serveState(name)
     const page = yield* openTab("about:blank")
-    yield* Effect.promise(() => page.setViewportSize({ width, height }))
-    yield* Effect.promise(() => page.goto(`http://127.0.0.1:${port}`))
+    yield* resize(page, width, height)
+    yield* Effect.promise(() => page.goto(url))
     yield* see(page, ".tile", "")
     yield* Effect.promise(() => page.evaluate("document.fonts.ready"))
     return page
   })
 
 const phone = [390, 844] as const
+const desktop = [1280, 800] as const
 
 /** In pixels, and how far down its last tile ends. */
 const sizeOf = (page: Page) =>
@@ -272,188 +247,160 @@ const textsOf = (page: Page, selector: string) =>
     )
   )
 
-describe.skipIf(isMissing("chromium"))("the layout of the dashboard", () => {
-  it.scopedLive.each(["well", "problems", "held"] as const)(
-    "is at most two screens long on a phone, and not wider, in the state %s",
-    (name) =>
+describe.skipIf(isMissing("chromium"))("a page of the dashboard", () => {
+  layer(inBrowser, { excludeTestServices: true, timeout: 60_000 })((it) => {
+    it.scoped("confirms with Enter in each field of a dialog, which closes with Cancel or Escape", () =>
       Effect.gen(function* () {
-        const page = yield* openState(name, ...phone)
-        const { height, width } = yield* sizeOf(page)
-        expect(height).toBeLessThanOrEqual(2 * phone[1])
-        expect(width).toBe(phone[0])
-      }).pipe(Effect.provide(Browser.layer))
-  )
+        const page = yield* openState("problems", ...desktop)
+        const sent: Array<unknown> = []
+        page.on("request", (request) => {
+          if (request.method() === "POST") sent.push(request.postDataJSON().type)
+        })
+        const open = (label: string) =>
+          Effect.promise(() => page.locator("main button:visible", { hasText: label }).first().click())
+        const closed = Effect.promise(() => page.locator("#dialog").waitFor({ state: "hidden" }))
 
-  it.scopedLive("has two columns of one height, and is not wider than a phone, while it connects", () =>
-    Effect.gen(function* () {
-      const context = yield* Layer.build(states.well)
-      const port = yield* Effect.provide(dashboardPort, context)
-      const page = yield* openTab("about:blank")
-      yield* Effect.promise(() => page.route("**/events", () => {}))
-      yield* Effect.promise(() => page.setViewportSize({ width: 1280, height: 800 }))
-      yield* Effect.promise(() => page.goto(`http://127.0.0.1:${port}`))
-      const top = (id: string) =>
-        Effect.promise(() =>
-          page.evaluate<number>(`document.getElementById("${id}").getBoundingClientRect().top`)
+        yield* open("Hold")
+        // The end of the hold and a name: no token is asked for if the dashboard has none.
+        expect(yield* Effect.promise(() => page.locator("#dialog input:visible").count())).toBe(2)
+        yield* Effect.promise(() => page.getByLabel("Your name").press("Enter"))
+        yield* see(page, "#problem", "content.hold")
+        yield* Effect.promise(() => page.getByRole("button", { name: "Cancel" }).click())
+        yield* closed
+        yield* open("Mute")
+        yield* Effect.promise(() => page.getByLabel("Why").press("Enter"))
+        yield* see(page, "#problem", "problem.mute")
+        yield* Effect.promise(() => page.keyboard.press("Escape"))
+        yield* closed
+        expect(sent).toEqual(["content.hold", "problem.mute"])
+      })
+    )
+
+    it.scoped.each(["well", "problems", "held"] as const)(
+      "is at most two screens long on a phone, and not wider, in the state %s",
+      (name) =>
+        Effect.gen(function* () {
+          const page = yield* openState(name, ...phone)
+          const { height, width } = yield* sizeOf(page)
+          expect(height).toBeLessThanOrEqual(2 * phone[1])
+          expect(width).toBe(phone[0])
+        })
+    )
+
+    it.scoped("has two columns of one height, and is not wider than a phone, while it connects", () =>
+      Effect.gen(function* () {
+        const url = yield* serveState("well")
+        const page = yield* openTab("about:blank")
+        yield* Effect.promise(() => page.route("**/events", () => {}))
+        yield* resize(page, ...desktop)
+        yield* Effect.promise(() => page.goto(url))
+        const top = (id: string) =>
+          Effect.promise(() =>
+            page.evaluate<number>(`document.getElementById("${id}").getBoundingClientRect().top`)
+          )
+        expect(yield* top("changed")).toBe(yield* top("logging"))
+        yield* resize(page, ...phone)
+        expect(yield* Effect.promise(() => page.evaluate("document.documentElement.scrollWidth"))).toBe(
+          phone[0]
         )
-      expect(yield* top("changed")).toBe(yield* top("logging"))
-      yield* Effect.promise(() => page.setViewportSize({ width: phone[0], height: phone[1] }))
-      expect(yield* Effect.promise(() => page.evaluate("document.documentElement.scrollWidth"))).toBe(
-        phone[0]
-      )
-    }).pipe(Effect.provide(Browser.layer))
-  )
+      })
+    )
 
-  it.scopedLive("is reached by the keyboard in the order of the page, with a visible focus", () =>
-    Effect.gen(function* () {
-      const page = yield* openState("problems", 1280, 800)
-      const seen: Array<unknown> = []
-      for (let count = 0; count < 9; count++) {
-        yield* Effect.promise(() => page.keyboard.press("Tab"))
-        const focused = yield* Effect.promise(() =>
-          page.evaluate<readonly [string, string]>(
-            "[document.activeElement.textContent, getComputedStyle(document.activeElement).outlineStyle]"
+    it.scoped("is reached by the keyboard in the order of the page, with a visible focus", () =>
+      Effect.gen(function* () {
+        const page = yield* openState("problems", ...desktop)
+        const seen: Array<unknown> = []
+        for (let count = 0; count < 9; count++) {
+          yield* Effect.promise(() => page.keyboard.press("Tab"))
+          const focused = yield* Effect.promise(() =>
+            page.evaluate<readonly [string, string]>(
+              "[document.activeElement.textContent, getComputedStyle(document.activeElement).outlineStyle]"
+            )
+          )
+          seen.push(focused)
+        }
+        const mutes = ["Mute", "Mute", "Mute", "Mute"]
+        const tiles = ["Right wall", "Touch table", "kiosk-entrance-0042", "Left wall"]
+        expect(seen).toEqual([...mutes, ...tiles, "Hold"].map((name) => [name, "solid"]))
+      })
+    )
+
+    it.scoped(
+      "of a hub shows forty-one players on one desktop screen, the worst first, and fits on a phone",
+      () =>
+        Effect.gen(function* () {
+          const page = yield* openState("hub", 1920, 1080)
+          expect((yield* sizeOf(page)).tiles).toBeLessThanOrEqual(1080)
+          const tiles = yield* textsOf(page, ".tile")
+          expect(tiles).toHaveLength(41)
+          expect(
+            tiles.slice(0, 4).map((text) => text.replaceAll("\u00a0", " ").split(/\n+/).slice(0, 2))
+          ).toEqual([
+            [
+              expect.stringMatching(/^Small Mammals 1 version of .*\d\d:\d\d/),
+              "silent for 14 min, 4 screens"
+            ],
+            [expect.stringMatching(/^Planetarium foyer/), "never seen for 3 d 4 h"],
+            [expect.stringMatching(/^Whale Hall 2/), "problem for 9 min, 2 screens"],
+            [expect.stringMatching(/^Whale Hall 3/), "problem for 50 min, 2 screens"]
+          ])
+          expect(tiles.at(-1)).toMatch(/\nup to date, \d\sscreens?$/)
+
+          yield* resize(page, ...phone)
+          expect((yield* sizeOf(page)).width).toBe(phone[0])
+          const clipped = yield* Effect.promise(() =>
+            page.evaluate(`[...document.querySelectorAll("main *")]
+            .filter((element) => element.clientWidth > 0 && element.scrollWidth > element.clientWidth + 1)
+            .map((element) => element.outerHTML)`)
+          )
+          expect(clipped).toEqual([])
+        })
+    )
+
+    it.scoped("links to a preview of the waiting version", () =>
+      Effect.gen(function* () {
+        const page = yield* openState("held", ...desktop)
+        const link = page.getByRole("link", { name: "Look" })
+        expect(yield* Effect.promise(() => link.getAttribute("href"))).toBe(
+          "http://127.0.0.1:8730/?version=waiting"
+        )
+        // The address that the machine had at the start.
+        const href = yield* Effect.promise(() =>
+          page.evaluate(
+            `import("/content.js").then(({ addressOf }) => addressOf("http://192.0.2.9:8730/", true).href)`
           )
         )
-        seen.push(focused)
-      }
-      const mutes = ["Mute", "Mute", "Mute", "Mute"]
-      const tiles = ["Right wall", "Touch table", "kiosk-entrance-0042", "Left wall"]
-      expect(seen).toEqual([...mutes, ...tiles, "Hold"].map((name) => [name, "solid"]))
-    }).pipe(Effect.provide(Browser.layer))
-  )
+        expect(href).toBe("http://127.0.0.1:8730/?version=waiting")
+      })
+    )
 
-  it.scopedLive("of a hub shows more than forty players on one desktop screen, the worst first", () =>
-    Effect.gen(function* () {
-      const page = yield* openState("hub", 1920, 1080)
-      expect((yield* sizeOf(page)).tiles).toBeLessThanOrEqual(1080)
-      const tiles = yield* textsOf(page, ".tile")
-      const named = (name: string) => expect.stringMatching(new RegExp(`^${name} version of .*\\d\\d:\\d\\d`))
-      expect(tiles).toHaveLength(41)
-      expect(tiles.slice(0, 4).map((text) => text.replaceAll("\u00a0", " ").split(/\n+/))).toEqual([
-        [named("Small Mammals 1"), "silent for 14 min, 4 screens"],
-        [expect.stringMatching(/^Planetarium foyer/), "never seen for 3 d 4 h"],
-        [named("Whale Hall 2"), "problem for 9 min, 2 screens", "North hidden"],
-        [
-          named("Whale Hall 3"),
-          "problem for 50 min, 2 screens",
-          expect.stringMatching(/^Fetches .* no space/)
-        ]
-      ])
-      expect(tiles.at(-1)).toMatch(/\d\d:\d\d/)
-      expect(tiles.at(-1)).toMatch(/\nup to date, \d\sscreens?$/)
-    }).pipe(Effect.provide(Browser.layer))
-  )
-
-  it.scopedLive("links to a preview of the waiting version", () =>
-    Effect.gen(function* () {
-      const page = yield* openState("held", 1280, 800)
-      const link = page.getByRole("link", { name: "Look" })
-      expect(yield* Effect.promise(() => link.getAttribute("href"))).toBe(
-        "http://127.0.0.1:8730/?version=waiting"
-      )
-      yield* see(page, "#contents", "Held")
-      yield* see(page, "#contents button", "Release")
-      // The address that the machine had at the start.
-      const href = yield* Effect.promise(() =>
-        page.evaluate(
-          `import("/content.js").then(({ addressOf }) => addressOf("http://192.0.2.9:8730/", true).href)`
+    it.scoped("has its own typeface, and unfolds long lists by the keyboard", () =>
+      Effect.gen(function* () {
+        const page = yield* openState("well", ...desktop)
+        const faces = yield* Effect.promise(() =>
+          page.evaluate(
+            `[...document.fonts].filter(({ status }) => status === "loaded").map(({ family }) => family)`
+          )
         )
-      )
-      expect(href).toBe("http://127.0.0.1:8730/?version=waiting")
-    }).pipe(Effect.provide(Browser.layer))
-  )
-
-  it.scopedLive("of a hub fits on a phone without clipping", () =>
-    Effect.gen(function* () {
-      const page = yield* openState("hub", ...phone)
-      expect((yield* sizeOf(page)).width).toBe(phone[0])
-      const clipped = yield* Effect.promise(() =>
-        page.evaluate(`[...document.querySelectorAll("main *")]
-          .filter((element) => element.clientWidth > 0 && element.scrollWidth > element.clientWidth + 1)
-          .map((element) => element.outerHTML)`)
-      )
-      expect(clipped).toEqual([])
-    }).pipe(Effect.provide(Browser.layer))
-  )
-
-  it.scopedLive("unfolds long lists by the keyboard", () =>
-    Effect.gen(function* () {
-      const page = yield* openState("well", 1280, 800)
-      const visible = () => Effect.promise(() => page.locator("#versions .rows > li:visible").count())
-      expect(yield* visible()).toBe(5)
-      yield* Effect.promise(() => page.getByRole("button", { name: "Show all 7" }).press("Enter"))
-      expect(yield* visible()).toBe(7)
-      yield* see(page, "#versions", 'Objects: "Umbrella Ticket" added')
-    }).pipe(Effect.provide(Browser.layer))
-  )
-
-  it.scopedLive("has its own typeface, and requests it from no other server", () =>
-    Effect.gen(function* () {
-      const page = yield* openState("well", 1280, 800)
-      const faces = yield* Effect.promise(() =>
-        page.evaluate(
-          `[...document.fonts].filter(({ status }) => status === "loaded").map(({ family }) => family)`
-        )
-      )
-      expect(new Set([faces].flat())).toEqual(new Set(["Newsreader", "Instrument Sans"]))
-    }).pipe(Effect.provide(Browser.layer))
-  )
+        expect(new Set([faces].flat())).toEqual(new Set(["Newsreader", "Instrument Sans"]))
+        const visible = () => Effect.promise(() => page.locator("#versions .rows > li:visible").count())
+        expect(yield* visible()).toBe(5)
+        yield* Effect.promise(() => page.getByRole("button", { name: "Show all 7" }).press("Enter"))
+        expect(yield* visible()).toBe(7)
+        yield* see(page, "#versions", 'Objects: "Umbrella Ticket" added')
+      })
+    )
+  })
 })
 
 describe.skipIf(isMissing("promtool"))("the metrics of the dashboard", () => {
-  it.scopedLive("are accepted by Prometheus", () =>
-    Effect.gen(function* () {
-      const { start } = yield* project
-      const metrics = yield* metricsOf(yield* start())
-      expect(metrics).toMatch(/^vitrine_content_fetches_total\{outcome="promoted"\} 1$/m)
-      expect(checkMetrics(metrics)).toMatchObject({ status: 0, stderr: "" })
-    })
-  )
-
-  it("of players are accepted by Prometheus, too", () => {
-    const player = {
-      id: 'hall "3"\\\n',
-      name: "Hall 3",
-      isExpected: true,
-      word: "up to date",
-      problems: [],
-      said: {
-        vitrine: "0.1.0",
-        sentAt: "1970-01-01T00:00:01.000Z",
-        node: { id: 'hall "3"\\\n' },
-        host: "box",
-        runId: "a",
-        startTime: "1970-01-01T00:00:00.000Z",
-        freeDisk: 1_000_000,
-        problems: [],
-        screens: [{ id: "a", word: "never seen" }],
-        warnings: [],
-        heardAt: "1970-01-01T00:00:01.500Z",
-        address: "10.0.0.3",
-        clockOffset: -250
-      }
-    } as const
-    const unseen = {
-      id: "hall-4",
-      name: "Hall 4",
-      isExpected: true,
-      word: "never seen",
-      problems: []
-    } as const
-    expect(checkMetrics(prometheusText(playerMetrics([player, unseen])))).toMatchObject({
-      status: 0,
-      stderr: ""
-    })
-  })
-
-  it.scopedLive("contain the problems, for which Prometheus raises alerts", () =>
+  it.scopedLive("are accepted by Prometheus, with the problems for which it raises alerts", () =>
     Effect.gen(function* () {
       const { run } = yield* project
       const controller = yield* run(["start"], { TABLES: yield* unreachable })
       const url = yield* controller.logged(dashboardUrl)
       yield* controller.logged(/(Fetch failed)/)
-      const metrics = yield* metricsOf({ url })
+      const metrics = yield* Effect.promise(async () => (await fetch(`${url}/metrics`)).text())
       expect(checkMetrics(metrics)).toMatchObject({ status: 0, stderr: "" })
       expect(metrics).toContain(
         '\nvitrine_problem{code="content:none",severity="error",subject="content"} 1\n'
@@ -481,9 +428,6 @@ describe.skipIf(isMissing("promtool"))("the rules for Prometheus", () => {
 
 const checkMetrics = (text: string) =>
   spawnSync(pathOf("promtool"), ["check", "metrics"], { input: text, encoding: "utf8" })
-
-const metricsOf = ({ url }: { readonly url: string }) =>
-  Effect.promise(async () => (await fetch(`${url}/metrics`)).text())
 
 /** Values of a series from minute to minute, and whether an alert is raised; promtool's clock begins in 1970. */
 const raised = (
