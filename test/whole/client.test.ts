@@ -15,14 +15,13 @@ import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import { build } from "esbuild"
-import type { Dialog, Page } from "playwright-core"
+import type { Dialog, Page, Route } from "playwright-core"
 import { compile as compileSvelte } from "svelte/compiler"
 import { compileScript, parse } from "vue/compiler-sfc"
 import { inBrowser, openTab, otherMachine } from "../support/browser.ts"
 import { repository, samplesOf } from "../support/documents.ts"
 import { isMissing, pathOf } from "../support/programs.ts"
 import {
-  drawing,
   drawn,
   evaluate,
   idOf,
@@ -55,6 +54,18 @@ const liveOf = (tabs: ReadonlyArray<Page>) =>
     Effect.repeat({ until: Option.isSome }),
     Effect.flatten
   )
+
+/** A tab that shows the address, and gets this answer from all addresses that match the pattern. */
+const openRouted = Effect.fnUntraced(function* (
+  pattern: string,
+  answer: Parameters<Route["fulfill"]>[0],
+  url: string
+) {
+  const tab = yield* openTab("about:blank")
+  yield* Effect.promise(() => tab.route(pattern, (route) => route.fulfill(answer)))
+  yield* Effect.promise(() => tab.goto(url))
+  return tab
+})
 
 const countRequests = (tab: Page, event: "requestfailed") => {
   let count = 0
@@ -99,7 +110,8 @@ const never = 3_600_000
 /** The id of the version that the browser keeps. */
 const keptVersion = `caches.match("https://vitrine.invalid/").then((kept) => kept?.json()).then((kept) => kept?.versionId)`
 
-describe.skipIf(isMissing("chromium"))("a page", () => {
+// Most of a test is waiting.
+describe.skipIf(isMissing("chromium")).concurrent("a page", () => {
   layer(inBrowser, { excludeTestServices: true, timeout: 60_000 })((it) => {
     it.scoped("shows each version when it is announced, an older one too", () =>
       Effect.gen(function* () {
@@ -116,7 +128,7 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
       })
     )
 
-    it.scoped("shows its name at once for ten seconds when it is asked to", () =>
+    it.scoped("shows its name at once and above all else when it is asked to", () =>
       Effect.gen(function* () {
         const { acks, answers, servers, tab } = yield* makeShowing()
         yield* waitFor(tab, isLive)
@@ -158,7 +170,6 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
           focus: "input",
           below: "dialog"
         })
-        yield* waitFor(tab, "document.querySelector('[data-vitrine=name]') === null")
       })
     )
 
@@ -281,115 +292,53 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
       })
     )
 
-    it.scoped("explains what it needs when it is opened as a file", () =>
-      Effect.gen(function* () {
-        const { start } = yield* makeStage
-        const { url } = yield* start()
-        const tab = yield* openStage(url, { content: "file://" })
-        yield* waitFor(
-          tab,
-          `exhibit.state.problem === 'The content cannot be reached: file://manifest.json: TypeError: Failed to fetch. Give "content", the address of the content server'`
-        )
-      })
-    )
-
-    it.scoped("shows the URL of the content while there is none", () =>
+    it.scoped("says why there is no content: none yet, a file for a page, another manifest", () =>
       Effect.gen(function* () {
         const { promote, start } = yield* makeStage
         const { url } = yield* start()
+        const says = (tab: Page, problem: string) =>
+          waitFor(tab, `exhibit.state.problem === ${JSON.stringify(problem)}`)
         const tab = yield* openStage(url)
-        yield* waitFor(tab, `exhibit.state.problem === "There is no content at ${url}manifest.json"`)
+        yield* says(tab, `There is no content at ${url}manifest.json`)
         yield* promote(1)
         yield* shows(tab, 1)
         expect(yield* evaluate(tab, "exhibit.state.problem === undefined")).toBe(true)
-      })
-    )
 
-    it.scoped("reports a manifest that is not one of Vitrine, but of a web app", () =>
-      Effect.gen(function* () {
-        const { start } = yield* makeStage
-        const { url } = yield* start()
-        const tab = yield* openTab("about:blank")
-        yield* Effect.promise(() =>
-          tab.route("**/manifest.json", (route) => route.fulfill({ json: { name: "App", icons: [] } }))
+        yield* says(
+          yield* openStage(url, { content: "file://" }),
+          'The content cannot be reached: file://manifest.json: TypeError: Failed to fetch. Give "content", the address of the content server'
         )
-        yield* Effect.promise(() => tab.goto(url))
-        yield* waitFor(
-          tab,
-          `exhibit.state.problem === "The content cannot be reached: ${url}manifest.json is no manifest of Vitrine"`
-        )
-      })
-    )
-
-    it.scoped("stops loading a version when another one comes, and ignores what arrives late", () =>
-      Effect.gen(function* () {
-        const { promote, tab } = yield* makeShowing()
-        const release = yield* Deferred.make<void>()
-        const asked = yield* Deferred.make<void>()
-        yield* Effect.promise(() =>
-          tab.route(`**/${idOf(2)}/**/picture.svg*`, async (route) => {
-            Effect.runSync(Deferred.succeed(asked, undefined))
-            await Effect.runPromise(Deferred.await(release))
-            await route.continue().catch(() => {})
-          })
-        )
-        yield* promote(2)
-        yield* Deferred.await(asked)
-        yield* promote(3)
-        yield* shows(tab, 3)
-        yield* Deferred.succeed(release, undefined)
-        yield* promote(4)
-        yield* shows(tab, 4)
-        expect((yield* drawn(tab)).map(([, number]) => number)).toEqual([1, 3, 4])
+        const app = yield* openRouted("**/manifest.json", { json: { name: "App", icons: [] } }, url)
+        yield* says(app, `The content cannot be reached: ${url}manifest.json is no manifest of Vitrine`)
       })
     )
 
     it.scoped(
-      "finishes loading a version before a newer one, where the screen has been behind for long",
+      "stops loading a version when another one comes, ignores what arrives late, and waits until it is idle",
       () =>
         Effect.gen(function* () {
           const { promote, tab } = yield* makeShowing()
           const release = yield* Deferred.make<void>()
+          const asked = yield* Deferred.make<void>()
           yield* Effect.promise(() =>
             tab.route(`**/${idOf(2)}/**/picture.svg*`, async (route) => {
+              Effect.runSync(Deferred.succeed(asked, undefined))
               await Effect.runPromise(Deferred.await(release))
               await route.continue().catch(() => {})
             })
           )
-          yield* evaluate(
-            tab,
-            "{ window.late = 0; const now = performance.now; performance.now = () => now.call(performance) + late }"
-          )
-          for (const number of [2, 3]) {
-            yield* promote(number)
-            yield* waitFor(tab, `exhibit.state.next === "${idOf(number)}"`)
-            yield* evaluate(tab, "{ late += 11_000 }")
-          }
-          yield* Deferred.succeed(release, undefined)
+          yield* promote(2)
+          yield* Deferred.await(asked)
+          yield* promote(3)
           yield* shows(tab, 3)
-          expect((yield* drawn(tab)).map(([, number]) => number)).toEqual([1, 2, 3])
+          yield* Deferred.succeed(release, undefined)
+          yield* evaluate(tab, "isIdle = false")
+          yield* promote(4)
+          yield* waitFor(tab, `exhibit.state.next === "${idOf(4)}"`)
+          yield* evaluate(tab, "isIdle = true")
+          yield* shows(tab, 4)
+          expect((yield* drawn(tab)).map(([, number]) => number)).toEqual([1, 3, 4])
         })
-    )
-
-    it.scoped("waits for a slow picture and until the page is idle, up to a limit", () =>
-      Effect.gen(function* () {
-        const { promote, tab } = yield* makeShowing({ maxDefer: 3000 })
-        yield* Effect.promise(() =>
-          tab.route(`**/${idOf(2)}/**/picture.svg*`, (route) => {
-            setTimeout(() => route.continue(), 1500)
-          })
-        )
-        yield* promote(2)
-        yield* shows(tab, 2)
-        yield* evaluate(tab, "isIdle = false")
-        yield* promote(3)
-        yield* waitFor(tab, `exhibit.state.next === "${idOf(3)}"`)
-        yield* evaluate(tab, "isIdle = true")
-        yield* shows(tab, 3)
-        yield* evaluate(tab, "isIdle = false")
-        yield* promote(4)
-        yield* shows(tab, 4)
-      })
     )
 
     it.scoped("reports what it cannot show while it shows the rest, for any URL and table name", () =>
@@ -422,121 +371,15 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
       })
     )
 
-    it.scoped(
-      "requests the manifest with its ETag, and renews the lease once a minute, whatever the clock does",
-      () =>
-        Effect.gen(function* () {
-          const statuses: Array<number> = []
-          const listener = (message: unknown) => {
-            const { request, response } = Object(message)
-            if (request.url === "/manifest.json") statuses.push(response.statusCode)
-          }
-          yield* Effect.acquireRelease(
-            Effect.sync(() => diagnostics.subscribe("http.server.response.finish", listener)),
-            () => Effect.sync(() => diagnostics.unsubscribe("http.server.response.finish", listener))
-          )
-          const { acks, promote, tab } = yield* makeShowing()
-          yield* eventually(Effect.sync(() => statuses.length > 2))
-          expect(new Set(statuses)).toEqual(new Set([200, 304]))
-          expect(statuses.indexOf(200)).toBe(statuses.lastIndexOf(200))
-          yield* eventually(Effect.sync(() => acks.length === 1))
-          yield* evaluate(tab, "{ window.now = Date.now; window.jump = 0; Date.now = () => now() + jump }")
-          for (const jump of [60_000, 3_600_000, -86_400_000]) {
-            const before = acks.length
-            yield* evaluate(tab, `jump = ${jump}`)
-            yield* eventually(Effect.sync(() => acks.length === before + 1))
-          }
-          yield* promote(2)
-          yield* shows(tab, 2)
-        })
-    )
-
-    it.scoped("continues after a sleep and after a loss of the network", () =>
-      Effect.gen(function* () {
-        const { promote, servers, start, tab } = yield* makeShowing()
-        const session = yield* sessionOf(tab)
-        yield* waitFor(tab, isLive)
-        yield* Effect.promise(() => session.send("Debugger.enable"))
-        yield* Effect.promise(() => session.send("Debugger.pause"))
-        yield* promote(2)
-        yield* servers.stop
-        const again = yield* start({ port: servers.transportPort }, servers.port)
-        yield* Effect.promise(() => session.send("Debugger.resume"))
-        yield* shows(tab, 2)
-        yield* again.clientsBecome(1)
-        yield* waitFor(tab, isLive)
-
-        const cut = (offline: boolean) =>
-          Effect.promise(() =>
-            session.send("Network.emulateNetworkConditions", {
-              offline,
-              latency: 0,
-              downloadThroughput: -1,
-              uploadThroughput: -1
-            })
-          )
-        yield* cut(true)
-        yield* waitFor(tab, "exhibit.state.connection === 'offline'")
-        yield* promote(3)
-        yield* cut(false)
-        yield* shows(tab, 3)
-        yield* waitFor(tab, isLive)
-      })
-    )
-
-    it.scoped("polls while one of twelve tabs has the stream, until that tab is frozen or closed", () =>
-      Effect.gen(function* () {
-        const { promote, start } = yield* makeStage
-        const { announce, clientsBecome, url } = yield* start()
-        yield* promote(1)
-        const first = yield* openStage(url, { pollEvery: never })
-        yield* waitFor(first, isLive)
-        const others = yield* Effect.replicateEffect(openStage(url), 11, { concurrency: 4 })
-        yield* Effect.forEach(others, (tab) => waitFor(tab, "exhibit.state.connection === 'polling'"))
-        yield* promote(2)
-        yield* announce
-        yield* Effect.forEach([first, ...others], (tab) => shows(tab, 2))
-        // A headless browser freezes no tab: the test dispatches the event.
-        yield* evaluate(first, "document.dispatchEvent(new Event('freeze'))")
-        yield* waitFor(first, "exhibit.state.connection === 'polling'")
-        const next = yield* liveOf(others)
-        yield* clientsBecome(1)
-        yield* evaluate(first, "document.dispatchEvent(new Event('resume'))")
-        yield* Effect.promise(() => next.close())
-        yield* liveOf([first, ...others.filter((tab) => tab !== next)])
-        yield* clientsBecome(1)
-      })
-    )
-
-    it.scoped("is not live while the tab that has the stream is blocked, and shows new versions", () =>
-      Effect.gen(function* () {
-        const { promote, start } = yield* makeStage
-        const { url } = yield* start()
-        yield* promote(1)
-        const first = yield* openStage(url)
-        yield* waitFor(first, isLive)
-        const other = yield* openStage(url)
-        const blocking = new Promise<Dialog>((resolve) => first.once("dialog", resolve))
-        yield* evaluate(first, "setTimeout(alert)")
-        const dialog = yield* Effect.promise(() => blocking)
-        yield* promote(2)
-        yield* shows(other, 2)
-        yield* waitFor(other, "exhibit.state.connection === 'polling'")
-        yield* Effect.promise(() => dialog.accept())
-        yield* shows(first, 2)
-        yield* waitFor(first, isLive)
-      })
-    )
-
     it.scoped("has a stream of its own while it is visible, if it is not secure", () =>
       Effect.gen(function* () {
         const { promote, start } = yield* makeStage
         const { clientsBecome, url } = yield* start()
         yield* promote(1)
         const address = `${url.replace("127.0.0.1", otherMachine)}?screen=screen`
-        const tabs = yield* Effect.forEach([1, 2, 3], (id) => openTab(`${address}-${id}`))
+        const tabs = yield* Effect.forEach([1, 2], (id) => openTab(`${address}-${id}`))
         yield* Effect.forEach(tabs, (tab) => waitFor(tab, `!isSecureContext && ${isLive}`))
-        yield* clientsBecome(3)
+        yield* clientsBecome(2)
         const [first] = tabs as [Page]
         // A headless browser hides no tab.
         const hide = (isHidden: boolean) =>
@@ -546,73 +389,43 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
                document.dispatchEvent(new Event("visibilitychange")) }`
           )
         yield* hide(true)
-        yield* clientsBecome(2)
+        yield* clientsBecome(1)
         yield* waitFor(first, "exhibit.state.connection === 'polling'")
         yield* promote(2)
         yield* Effect.forEach(tabs, (tab) => shows(tab, 2))
         yield* hide(false)
-        yield* clientsBecome(3)
+        yield* clientsBecome(2)
         yield* waitFor(first, isLive)
       })
     )
 
-    it.scoped("reports why its acks are rejected, also where no plugin accepts them", () =>
-      Effect.gen(function* () {
-        const { promote, start } = yield* makeStage
-        const token = "0123456789abcdef"
-        const { transportPort, url } = yield* start({ token })
-        yield* promote(1)
-        const isRefused = Effect.fnUntraced(function* (answer: string, options: object) {
-          const tab = yield* openStage(url, options)
-          yield* waitFor(tab, "exhibit.state.problem")
-          expect(yield* evaluate(tab, "exhibit.state.problem")).toMatch(
-            new RegExp(`^The controller does not hear of screen screen-1: http://.*/command: ${answer}`)
-          )
-        })
-        yield* isRefused("HTTP 401 .*token", {})
-        yield* isRefused("HTTP 404$", { controller: `http://127.0.0.1:${transportPort}/elsewhere`, token })
-      })
-    )
-
-    it.scoped("reports that something else answers its acks, for example a proxy with a login", () =>
-      Effect.gen(function* () {
-        const { promote, start } = yield* makeStage
-        const { url } = yield* start()
-        yield* promote(1)
-        const tab = yield* openTab("about:blank")
-        yield* Effect.promise(() =>
-          tab.route("**/command", (route) =>
-            route.fulfill({
-              body: "<p>Who are you?",
-              contentType: "text/html",
-              headers: { "Access-Control-Allow-Origin": "*" }
-            })
-          )
-        )
-        yield* Effect.promise(() => tab.goto(url))
-        yield* waitFor(
-          tab,
-          `/^The controller does not hear of screen .*command: SyntaxError: /.test(exhibit.state.problem)`
-        )
-      })
-    )
-
     it.scoped(
-      "shows other content that has the id of the version before, as after a restart without a clock",
+      "reports why its acks are rejected, also where no plugin accepts them, or something else answers",
       () =>
         Effect.gen(function* () {
-          const { promote, servers, start, tab } = yield* makeShowing()
-          yield* servers.stop
-          yield* promote(1, {
-            "Objects.json": JSON.stringify([{ id: "rec1", number: 2 }]),
-            "picture.svg": drawing(2)
+          const { promote, start } = yield* makeStage
+          const token = "0123456789abcdef"
+          const { transportPort, url } = yield* start({ token })
+          yield* promote(1)
+          const isRefused = Effect.fnUntraced(function* (answer: string, options: object) {
+            const tab = yield* openStage(url, options)
+            yield* waitFor(tab, "exhibit.state.problem")
+            expect(yield* evaluate(tab, "exhibit.state.problem")).toMatch(
+              new RegExp(`^The controller does not hear of screen screen-1: http://.*/command: ${answer}`)
+            )
           })
-          yield* start({ port: servers.transportPort }, servers.port)
-          yield* shows(tab, 2)
-          expect(yield* drawn(tab)).toEqual([1, 2].map((number) => [idOf(1), number, number]))
-          yield* Effect.promise(() => tab.reload())
-          yield* shows(tab, 2)
-          expect(yield* drawn(tab)).toEqual([[idOf(1), 2, 2]])
+          yield* isRefused("HTTP 401 .*token", {})
+          yield* isRefused("HTTP 404$", { controller: `http://127.0.0.1:${transportPort}/elsewhere`, token })
+          // A proxy with a login, for example.
+          const login = {
+            body: "<p>Who are you?",
+            contentType: "text/html",
+            headers: { "Access-Control-Allow-Origin": "*" }
+          }
+          yield* waitFor(
+            yield* openRouted("**/command", login, url),
+            `/^The controller does not hear of screen .*command: SyntaxError: /.test(exhibit.state.problem)`
+          )
         })
     )
 
@@ -750,6 +563,117 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
         expect(
           acks.filter(({ consumerId }) => consumerId === "screen-1").map(({ closing }) => closing)
         ).toEqual([undefined, true])
+      })
+    )
+  })
+})
+
+// One after the other: a tab that is stopped may stop others, and one of these tests counts the requests of all.
+describe.skipIf(isMissing("chromium"))("a page", () => {
+  layer(inBrowser, { excludeTestServices: true, timeout: 60_000 })((it) => {
+    it.scoped(
+      "requests the manifest with its ETag, and renews the lease once a minute, whatever the clock does",
+      () =>
+        Effect.gen(function* () {
+          const statuses: Array<number> = []
+          const listener = (message: unknown) => {
+            const { request, response } = Object(message)
+            if (request.url === "/manifest.json") statuses.push(response.statusCode)
+          }
+          yield* Effect.acquireRelease(
+            Effect.sync(() => diagnostics.subscribe("http.server.response.finish", listener)),
+            () => Effect.sync(() => diagnostics.unsubscribe("http.server.response.finish", listener))
+          )
+          const { acks, promote, tab } = yield* makeShowing()
+          yield* eventually(Effect.sync(() => statuses.length > 2))
+          expect(new Set(statuses)).toEqual(new Set([200, 304]))
+          expect(statuses.indexOf(200)).toBe(statuses.lastIndexOf(200))
+          yield* eventually(Effect.sync(() => acks.length === 1))
+          yield* evaluate(tab, "{ window.now = Date.now; window.jump = 0; Date.now = () => now() + jump }")
+          for (const jump of [60_000, 3_600_000, -86_400_000]) {
+            const before = acks.length
+            yield* evaluate(tab, `jump = ${jump}`)
+            yield* eventually(Effect.sync(() => acks.length === before + 1))
+          }
+          yield* promote(2)
+          yield* shows(tab, 2)
+        })
+    )
+
+    it.scoped("continues after a sleep and after a loss of the network", () =>
+      Effect.gen(function* () {
+        const { promote, servers, start, tab } = yield* makeShowing()
+        const session = yield* sessionOf(tab)
+        yield* waitFor(tab, isLive)
+        yield* Effect.promise(() => session.send("Debugger.enable"))
+        yield* Effect.promise(() => session.send("Debugger.pause"))
+        yield* promote(2)
+        yield* servers.stop
+        const again = yield* start({ port: servers.transportPort }, servers.port)
+        yield* Effect.promise(() => session.send("Debugger.resume"))
+        yield* shows(tab, 2)
+        yield* again.clientsBecome(1)
+        yield* waitFor(tab, isLive)
+
+        const cut = (offline: boolean) =>
+          Effect.promise(() =>
+            session.send("Network.emulateNetworkConditions", {
+              offline,
+              latency: 0,
+              downloadThroughput: -1,
+              uploadThroughput: -1
+            })
+          )
+        yield* cut(true)
+        yield* waitFor(tab, "exhibit.state.connection === 'offline'")
+        yield* promote(3)
+        yield* cut(false)
+        yield* shows(tab, 3)
+        yield* waitFor(tab, isLive)
+      })
+    )
+
+    it.scoped("polls while one of seven tabs has the stream, until that tab is frozen or closed", () =>
+      Effect.gen(function* () {
+        const { promote, start } = yield* makeStage
+        const { announce, clientsBecome, url } = yield* start()
+        yield* promote(1)
+        const first = yield* openStage(url, { pollEvery: never })
+        yield* waitFor(first, isLive)
+        const others = yield* Effect.replicateEffect(openStage(url), 6, { concurrency: 3 })
+        yield* Effect.forEach(others, (tab) => waitFor(tab, "exhibit.state.connection === 'polling'"))
+        yield* promote(2)
+        yield* announce
+        yield* Effect.forEach([first, ...others], (tab) => shows(tab, 2))
+        // A headless browser freezes no tab: the test dispatches the event.
+        yield* evaluate(first, "document.dispatchEvent(new Event('freeze'))")
+        yield* waitFor(first, "exhibit.state.connection === 'polling'")
+        const next = yield* liveOf(others)
+        yield* clientsBecome(1)
+        yield* evaluate(first, "document.dispatchEvent(new Event('resume'))")
+        yield* Effect.promise(() => next.close())
+        yield* liveOf([first, ...others.filter((tab) => tab !== next)])
+        yield* clientsBecome(1)
+      })
+    )
+
+    it.scoped("is not live while the tab that has the stream is blocked, and shows new versions", () =>
+      Effect.gen(function* () {
+        const { promote, start } = yield* makeStage
+        const { url } = yield* start()
+        yield* promote(1)
+        const first = yield* openStage(url)
+        yield* waitFor(first, isLive)
+        const other = yield* openStage(url)
+        const blocking = new Promise<Dialog>((resolve) => first.once("dialog", resolve))
+        yield* evaluate(first, "setTimeout(alert)")
+        const dialog = yield* Effect.promise(() => blocking)
+        yield* promote(2)
+        yield* shows(other, 2)
+        yield* waitFor(other, "exhibit.state.connection === 'polling'")
+        yield* Effect.promise(() => dialog.accept())
+        yield* shows(first, 2)
+        yield* waitFor(first, isLive)
       })
     )
   })
