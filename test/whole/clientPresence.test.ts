@@ -146,17 +146,6 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
       })
     )
 
-    it.scoped("renews its ack every 20 seconds, however rarely it polls", () =>
-      Effect.gen(function* () {
-        const { hears, start } = yield* makePromoted
-        const { url } = yield* start()
-        const tab = yield* openStage(url, { pollEvery: never })
-        yield* hears("seen")
-        yield* evaluate(tab, "{ const now = Date.now; Date.now = () => now() + 15_000 }")
-        yield* hears("seen", "seen")
-      })
-    )
-
     it.scoped("sends its id with its event stream, and renews its ack when that is lost", () =>
       Effect.gen(function* () {
         const { hears, start } = yield* makePromoted

@@ -1,19 +1,10 @@
 import { fileURLToPath } from "node:url"
 import * as FileSystem from "@effect/platform/FileSystem"
-import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, layer } from "@effect/vitest"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as ExecutionStrategy from "effect/ExecutionStrategy"
-import * as Exit from "effect/Exit"
-import * as Layer from "effect/Layer"
-import * as Logger from "effect/Logger"
-import * as LogLevel from "effect/LogLevel"
 import * as Schema from "effect/Schema"
-import * as Scope from "effect/Scope"
 import type { Page, Request } from "playwright-core"
-import { sha256OfFile } from "../../src/files/sha256.ts"
-import { Browser, openTab } from "../support/browser.ts"
+import { inBrowser, openTab } from "../support/browser.ts"
 import { isMissing } from "../support/programs.ts"
 import { transportUrl } from "../support/project.ts"
 import * as TableServer from "../support/tableServer.ts"
@@ -34,8 +25,7 @@ const makeExhibit = Effect.gen(function* () {
   // What is large on the screen stays there, however slow the machine is.
   yield* edit(`${folder}/tables/Settings.csv`, "slideSeconds,16", "slideSeconds,600")
   yield* fs.symlink(inProject("node_modules"), `${demos}/node_modules`)
-  const tables = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.sequential)
-  const { url } = yield* Scope.extend(TableServer.start(`${folder}/tables`), tables)
+  const { url } = yield* TableServer.start(`${folder}/tables`)
 
   /** Starts the controller, with the kiosk page in it. */
   const start = (ports = { TRANSPORT_PORT: "0", PAGE_PORT: "0", DASHBOARD_PORT: "0" }) =>
@@ -48,22 +38,8 @@ const makeExhibit = Effect.gen(function* () {
       const kiosk = yield* controller.logged(/Content server on (\S+):/)
       return { ...controller, transport, kiosk }
     })
-  return { folder, downloads, start, endTables: Scope.close(tables, Exit.void) }
+  return { folder, downloads, start }
 })
-
-/** One that runs, for tests that leave its pictures as they are. */
-class Running extends Context.Tag("test/Running")<
-  Running,
-  { readonly folder: string; readonly downloads: string; readonly kiosk: string }
->() {
-  static readonly layer = Layer.scoped(
-    Running,
-    Effect.gen(function* () {
-      const { start, ...folders } = yield* makeExhibit
-      return { ...folders, ...(yield* start()) }
-    })
-  )
-}
 
 /** Waits until the page's root element has the data attribute. */
 const waitForData = (page: Page, name: "version" | "connection", value: string) =>
@@ -96,12 +72,8 @@ const drawing = (width: number) =>
 const bell = "VM-1931-04"
 const waxCylinder = "VM-2011-03"
 
-const environment = Layer.mergeAll(Running.layer, Browser.layer).pipe(
-  Layer.provideMerge(Layer.merge(NodeContext.layer, Logger.minimumLogLevel(LogLevel.Warning)))
-)
-
 describe.skipIf(isMissing("chromium")).concurrent("the demo exhibit in a browser", () => {
-  layer(environment, { excludeTestServices: true, timeout: 60_000 })((it) => {
+  layer(inBrowser, { excludeTestServices: true, timeout: 60_000 })((it) => {
     it.scoped("shows the content and its changes without a reload, and recovers from a crash", () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
@@ -190,40 +162,6 @@ describe.skipIf(isMissing("chromium")).concurrent("the demo exhibit in a browser
       })
     )
 
-    it.scoped("keeps what it shows while a column is renamed, or a view has no rows", () =>
-      Effect.gen(function* () {
-        const fs = yield* FileSystem.FileSystem
-        const { folder, start } = yield* makeExhibit
-        const { kiosk, logged } = yield* start()
-        const version = yield* logged(/New version (\S+):/)
-        const page = yield* openTab(kiosk)
-        yield* waitForData(page, "version", version)
-        const before = yield* titles(page)
-        expect(before).toHaveLength(21)
-
-        const objects = `${folder}/tables/Objects.csv`
-        yield* edit(objects, ",title,", ",titel,")
-        yield* logged(
-          /Version rejected, .*, record rec\w+ and 20 more, (field "title": .*"titel" is new: was it renamed)/
-        )
-        yield* edit(objects, ",titel,", ",title,")
-        yield* logged(/(Fetching works again)/)
-        const views = { Objects: { "Grid view": { filter: { room: "Nowhere" } } } }
-        yield* fs.writeFileString(`${folder}/tables/views.json`, JSON.stringify(views))
-        // A changed view is in no list of changes.
-        yield* edit(objects, "The Penrice Fog Bell", "A cell that nobody sees")
-        yield* logged(
-          /(Table "Objects": expected at least 1 record, found no records in the view "Grid view"\.)/
-        )
-        expect(yield* titles(page)).toEqual(before)
-        yield* waitForData(page, "version", version)
-
-        yield* fs.remove(`${folder}/tables/views.json`)
-        yield* edit(objects, "A cell that nobody sees", "A changed cell")
-        yield* waitForTitle(page, bell, "A changed cell")
-      })
-    )
-
     it.scoped("shows the pictures of the content, and a picture that has changed", () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
@@ -242,48 +180,6 @@ describe.skipIf(isMissing("chromium")).concurrent("the demo exhibit in a browser
         yield* pick(page, waxCylinder)
         yield* Effect.promise(() => page.waitForSelector(`.leaf.current[data-featured="${waxCylinder}"]`))
         expect(yield* evaluate(page, pictureOf(waxCylinder))).toBeNull()
-      })
-    )
-
-    it.scoped("shows nothing of a version while a picture of it is missing", () =>
-      Effect.gen(function* () {
-        const fs = yield* FileSystem.FileSystem
-        const { downloads, endTables, start } = yield* makeExhibit
-        const { kiosk, logged } = yield* start()
-        const whole = yield* logged(/New version (\S+):/)
-        const page = yield* openTab(kiosk)
-        yield* waitForPicture(page, bell, 880)
-        // From here on the test is who makes versions.
-        yield* endTables
-
-        const next = "20991231T000000Z"
-        const content = `${downloads}/versions/${next}/exhibit`
-        const attachments = `${content}/attachments`
-        yield* fs.copy(`${downloads}/versions/${whole}`, `${downloads}/versions/${next}`)
-        const digest = sha256OfFile(`${content}/Objects.json`)
-        const before = yield* digest
-        // The same length, because the list of files has the size.
-        yield* edit(`${content}/Objects.json`, "The Penrice Fog Bell", "A Fog Bell Too Soon!")
-        yield* edit(`${downloads}/versions/${next}/files.json`, before, yield* digest)
-        yield* edit(`${downloads}/versions/${next}/files.json`, whole, next)
-        yield* fs.rename(attachments, `${content}/elsewhere`)
-        const warning = yield* Effect.fork(
-          Effect.promise(() =>
-            page.waitForEvent("console", (message) =>
-              message.text().startsWith(`Version ${next} cannot be shown`)
-            )
-          )
-        )
-        yield* edit(`${downloads}/manifest.json`, whole, next)
-        expect((yield* warning).text()).toMatch(/\/attachments\/.*\.svg\?[0-9a-f]{8} cannot be loaded/)
-        expect(yield* titles(page)).not.toContain("A Fog Bell Too Soon!")
-        yield* waitForData(page, "version", whole)
-        yield* waitForPicture(page, bell, 880)
-
-        yield* fs.rename(`${content}/elsewhere`, attachments)
-        yield* waitForTitle(page, bell, "A Fog Bell Too Soon!")
-        yield* waitForData(page, "version", next)
-        expect(yield* evaluate(page, `${pictureOf(bell)}.src`)).toContain(next)
       })
     )
 
@@ -332,7 +228,8 @@ describe.skipIf(isMissing("chromium")).concurrent("the demo exhibit in a browser
       "shows on a phone what is selected far below, and cuts no text without a hint that it continues",
       () =>
         Effect.gen(function* () {
-          const { kiosk } = yield* Running
+          const { start } = yield* makeExhibit
+          const { kiosk } = yield* start()
           const page = yield* openTab(kiosk)
           yield* Effect.promise(() => page.setViewportSize({ width: 320, height: 568 }))
           yield* waitForPicture(page, bell, 880)
