@@ -179,37 +179,4 @@ describe("a controller that is killed", () => {
       }).pipe(Effect.scoped, Effect.withRandom(Random.make(seed)), Effect.provide(NodeContext.layer)),
     isLong ? 3_600_000 : 60_000
   )
-
-  it.live(
-    "is followed by exactly one of several that start at the same time",
-    () =>
-      Effect.gen(function* () {
-        const fs = yield* FileSystem.FileSystem
-        const folder = yield* fs.makeTempDirectoryScoped()
-        const start = Effect.tap(yield* makePromoters(folder), ({ ready }) => ready)
-        const first = yield* start
-        yield* first.go
-        yield* first.started
-        let holder = first
-
-        for (let round = 0; round < Math.ceil(runs / 20); round++) {
-          const contenders = yield* Effect.all([start, start, start], { concurrency: "unbounded" })
-          yield* holder.kill
-          yield* Effect.forEach(contenders, ({ go }) => go, { discard: true })
-          const outcomes = yield* Effect.forEach(contenders, ({ outcome }) => outcome, {
-            concurrency: "unbounded"
-          })
-          const winners = contenders.filter((_, index) => outcomes[index] === "started")
-          expect(winners).toHaveLength(1)
-          const refusals = outcomes.filter((outcome) => outcome !== "started")
-          const pids = contenders.map(({ pid }) => `process ${pid}`)
-          for (const refusal of refusals) {
-            expect(refusal).toContain("in use by another controller")
-            expect(pids.some((pid) => refusal.includes(pid))).toBe(true)
-          }
-          holder = winners[0] ?? holder
-        }
-      }).pipe(Effect.scoped, Effect.provide(NodeContext.layer)),
-    isLong ? 3_600_000 : 60_000
-  )
 })

@@ -15,7 +15,7 @@ import { isMissing } from "../support/programs.ts"
 describe.skipIf(isMissing("nats-server"))("on NATS", () => {
   const { instance, losable, pairOf } = sharedNatsServer()
 
-  replayBacklogContract("ReplayBacklogNats", instance, { pair: pairOf(ReplayBacklog), runs: 20 })
+  replayBacklogContract("ReplayBacklogNats", instance, { pair: pairOf(ReplayBacklog), runs: 8 })
   commandBusContract("CommandBusNats", instance, { pair: pairOf(CommandBus), losable, timeout: "1 second" })
 
   it.scopedLive("CommandBusNats interrupts a handler in another process when its caller is interrupted", () =>

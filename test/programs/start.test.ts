@@ -8,12 +8,11 @@ import { makeProject } from "../support/project.ts"
 
 it.scopedLive("a running controller has a status, fetches on request, and can be stopped once", () =>
   Effect.gen(function* () {
-    const { notRunning, read, run, serveTables, vitrine, write } = yield* operate(makeProject)
+    const { folder, read, run, serveTables, vitrine, write } = yield* operate(makeProject)
     const config = (yield* read("vitrine.config.ts"))
       .replace("1 second", "1 hour")
       .replace("plugins:", 'node: { id: "hall-3" },\n  plugins:')
     yield* write("vitrine.config.ts", `setInterval(() => {}, 1e6)\n${config}`)
-    expect(yield* vitrine("status")).toMatchObject({ status: 1, stdout: "", stderr: notRunning })
     const TABLES = yield* serveTables()
     const controller = yield* run(["start"], { TABLES })
     const versionId = yield* controller.logged(/New version (\S+):/)
@@ -45,7 +44,10 @@ it.scopedLive("a running controller has a status, fetches on request, and can be
       status: 0,
       stderr: expect.stringMatching(/Stopping\n$/)
     })
-    expect(yield* vitrine("stop")).toMatchObject({ status: 0, stdout: notRunning })
+    expect(yield* vitrine("stop")).toMatchObject({
+      status: 0,
+      stdout: `No controller is running here: nothing listens at ${folder}/.vitrine/controller.sock.\n`
+    })
     // A fetch without it does not wait for what the configuration has left open, either.
     const alone = yield* run(["fetch"], { TABLES })
     expect(yield* alone.ended).toMatchObject({ status: 0 })

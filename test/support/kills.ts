@@ -13,7 +13,7 @@ import type { Promoter } from "./promoter.ts"
 const { KILL_RUNS, KILL_SEED, npm_lifecycle_event } = process.env
 
 export const isLong = KILL_RUNS !== undefined || npm_lifecycle_event === "kill"
-export const runs = Number(KILL_RUNS ?? (isLong ? 200 : 10))
+export const runs = Number(KILL_RUNS ?? (isLong ? 200 : 6))
 export const seed = KILL_SEED ?? String(Date.now())
 
 /** Logged after a kill between the rename of the first version and that of its manifest. */

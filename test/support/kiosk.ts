@@ -26,8 +26,6 @@ const Session = Schema.Struct({ sessionId: Schema.String })
 
 const Evaluated = Schema.Struct({ result: Schema.Struct({ value: Schema.String }) })
 
-const Window = Schema.Struct({ windowId: Schema.Number })
-
 const Processes = Schema.Struct({
   processInfo: Schema.Array(Schema.Struct({ type: Schema.String, id: Schema.Number }))
 })
@@ -96,10 +94,6 @@ export const openKiosk = Effect.fnUntraced(function* (by: ReadonlyArray<string> 
       asked += 1
       input.write(`${JSON.stringify({ id: asked, method, params, sessionId })}\0`)
     })
-  const setWindow = (targetId: string, windowState: string) =>
-    Effect.flatMap(ask("Browser.getWindowForTarget", { targetId }, Window), ({ windowId }) =>
-      tell("Browser.setWindowBounds", { windowId, bounds: { windowState } })
-    )
   const processes = Effect.map(
     ask("SystemInfo.getProcessInfo", {}, Processes),
     ({ processInfo }) => processInfo
@@ -109,10 +103,7 @@ export const openKiosk = Effect.fnUntraced(function* (by: ReadonlyArray<string> 
     /** In front of all others. */
     open: (url: string) =>
       Effect.map(ask("Target.createTarget", { url }, Target), ({ targetId }) => ({
-        show: tell("Target.activateTarget", { targetId }),
         close: tell("Target.closeTarget", { targetId }),
-        minimize: setWindow(targetId, "minimized"),
-        restore: setWindow(targetId, "normal"),
         /** What it says. */
         text: Effect.flatMap(attach(targetId), ({ sessionId }) =>
           ask("Runtime.evaluate", { expression: "document.documentElement.innerText" }, Evaluated, sessionId)
@@ -131,14 +122,6 @@ export const openKiosk = Effect.fnUntraced(function* (by: ReadonlyArray<string> 
         targetInfos.filter(({ type }) => type === "iframe"),
         ({ targetId }) => tellPage(targetId, "Page.crash", {})
       )
-    ),
-    /** Stops all of its processes; returns what lets them go on. */
-    suspend: Effect.map(processes, (all) => {
-      const signal = (name: NodeJS.Signals) =>
-        Effect.sync(() => {
-          for (const { id } of all) process.kill(id, name)
-        })
-      return { begin: signal("SIGSTOP"), end: signal("SIGCONT") }
-    })
+    )
   }
 })

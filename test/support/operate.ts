@@ -13,7 +13,6 @@ export const operate = Effect.fnUntraced(function* (made: typeof makeProjectForO
     ...rest,
     folder,
     run,
-    vitrine,
-    notRunning: `No controller is running here: nothing listens at ${folder}/.vitrine/controller.sock.\n`
+    vitrine
   }
 }, Effect.provide(NodeContext.layer))

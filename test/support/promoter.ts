@@ -29,14 +29,11 @@ const attachments = [
 ]
 
 export interface Promoter {
-  readonly pid: number | undefined
   /** Waits until it can start in an instant. */
   readonly ready: Effect.Effect<void>
   readonly go: Effect.Effect<void>
   /** Waits until it holds the downloads, and tells what it found in the staging folder then. */
   readonly started: Effect.Effect<ReadonlyArray<string>>
-  /** Waits until it has started, or not, and tells which: `started`, or why not. */
-  readonly outcome: Effect.Effect<string>
   /** Waits until it has said something so many times. */
   readonly said: (what: string, times?: number) => Effect.Effect<void>
   /** Ends it on the spot, as a loss of power does, and waits for its end. */
@@ -89,16 +86,11 @@ const start = (
       const said = (what: string, times = 1) =>
         Effect.asVoid(received.until((text) => text.split(what).length > times))
       return {
-        pid: child.pid,
         ready: said("ready\n"),
         go: Effect.sync(() => void child.stdin.write("go\n")),
         started: Effect.map(
           received.until((text) => startedLine.test(text)),
           stagingOf
-        ),
-        outcome: Effect.map(
-          received.until((text) => outcomeLine.test(text)),
-          (text) => outcomeLine.exec(text)?.[1] ?? ""
         ),
         said,
         kill: Effect.suspend(() => {
@@ -110,7 +102,6 @@ const start = (
     })
   )
 
-const outcomeLine = /^(started|failed .*)/m
 const startedLine = /^started (.*)$/m
 const decodeNames = Schema.decodeUnknownSync(Schema.parseJson(Schema.Array(Schema.String)))
 

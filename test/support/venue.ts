@@ -9,7 +9,6 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
-import * as Schedule from "effect/Schedule"
 import { openReceiver } from "./alertReceiver.ts"
 import { openKiosk } from "./kiosk.ts"
 import { type Machine, makeHub, makePlayer, playerIs, sees } from "./machines.ts"
@@ -20,7 +19,7 @@ import { runVitrine } from "./vitrineProcess.ts"
 export const halls = [1, 2, 3, 4, 5].map((number) => `hall-${number}`)
 
 /** What the wall of a player shows, and what shows it in a frame. */
-export const wallUrl = "http://127.0.0.1:8730/?screen=wall"
+const wallUrl = "http://127.0.0.1:8730/?screen=wall"
 const kioskUrl = `${new URL("../../deploy/kiosk/index.html", import.meta.url)}?url=${wallUrl}`
 
 /** In seconds: what its machines take to start, and to be up to date, while another program runs here. */
@@ -89,7 +88,7 @@ const settingUp = Effect.gen(function* () {
 
   const players = yield* Effect.all(
     {
-      left: startWithPage("hall-1", { SCREENS: "wall floor" }),
+      left: startWithPage("hall-1", {}),
       middle: startWithPage("hall-2", { ALERTS: receiver.url }),
       right: startWithPage("hall-3", {}, kioskUrl),
       lone: startPlayer("hall-4", {}),
@@ -102,22 +101,11 @@ const settingUp = Effect.gen(function* () {
     { concurrency: 2 }
   )
 
-  // An engine, which says in a file what it shows.
-  const engineRuns = yield* Ref.make(true)
-  yield* Effect.whenEffect(
-    Effect.flatMap(versionOf(players.left), (versionId = "") => {
-      const lease = JSON.stringify({ versionId, renewMs: 5000, visible: true, drawing: true })
-      return fs.writeFileString(`${players.left.folder}/downloads/acks/floor.json`, lease)
-    }),
-    Ref.get(engineRuns)
-  ).pipe(Effect.ignore, Effect.repeat(Schedule.spaced("2 seconds")), Effect.forkScoped)
-
   yield* Effect.forEach(halls, (id) => sees(hub, `${id} is up to date`, started, playerIs(id, "up to date")))
   yield* sees(hub, "nothing is wrong", started, ({ problems }) => problems.length === 0)
   return {
     /**
-     * `left` has an engine besides its page, `middle` posts alerts itself, the page of `right` is in the frame of a kiosk. `lone` and
-     * `shifted` have no screens.
+     * `middle` posts alerts itself, the page of `right` is in the frame of a kiosk. `lone` and `shifted` have no screens.
      */
     ...players,
     hub,
@@ -126,9 +114,6 @@ const settingUp = Effect.gen(function* () {
     /** That of `shifted`. */
     disk,
     setClock: (millis: number) => Effect.orDie(fs.writeFileString(clock, String(millis))),
-    /** Whether the one of `left` runs. */
-    engineRuns,
-    connect,
     startPlayer
   }
 })

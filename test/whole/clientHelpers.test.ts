@@ -69,28 +69,6 @@ describe.skipIf(isMissing("chromium"))("a page", () => {
       })
     )
 
-    it.scoped("releases the pictures of removed versions", () =>
-      Effect.gen(function* () {
-        const { promote, start } = yield* makeStage
-        const { announce, url } = yield* start()
-        yield* promote(1)
-        const tab = yield* openStage(url)
-        yield* shows(tab, 1)
-        yield* evaluate(tab, "{ window.gone = new WeakRef(document.images[0]) }")
-        yield* promote(2)
-        yield* announce
-        yield* shows(tab, 2)
-        const session = yield* sessionOf(tab)
-        yield* Effect.repeat(
-          Effect.zipRight(
-            Effect.promise(() => session.send("HeapProfiler.collectGarbage")),
-            evaluate(tab, "gone.deref() === undefined")
-          ),
-          { until: (isGone) => isGone === true }
-        )
-      })
-    )
-
     it.scoped("switches its language, as the documentation shows", () =>
       Effect.gen(function* () {
         const { url } = yield* openSample("language", [

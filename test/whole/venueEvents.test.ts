@@ -5,21 +5,19 @@
  * Opening hours and the change to summer time are tested with a clock of their own, in `test/layers/status/openingHours.test.ts`, and the
  * end of a crash loop after ten minutes in `test/layers/fleet`.
  */
-import { execFile, execFileSync } from "node:child_process"
+import { execFileSync } from "node:child_process"
 import { randomBytes } from "node:crypto"
-import { promisify } from "node:util"
 import { describe, expect, layer } from "@effect/vitest"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Ref from "effect/Ref"
 import * as Schedule from "effect/Schedule"
-import { report, token } from "../support/fleet.ts"
 import { openKiosk } from "../support/kiosk.ts"
 import { hasProblem, keeps, playerIs, screenIs, sees, type View } from "../support/machines.ts"
 import { mayIsolate } from "../support/namespaces.ts"
 import { isMissing } from "../support/programs.ts"
 import { mayMount } from "../support/tmpfs.ts"
-import { halls, publish, Venue, versionOf, vitrine, wallUrl } from "../support/venue.ts"
+import { halls, publish, Venue, versionOf, vitrine } from "../support/venue.ts"
 import {
   allOf,
   atHub,
@@ -94,25 +92,6 @@ describe.skipIf(!mayIsolate || !mayMount || isMissing("chromium"))(
         )
 
         it.scoped(
-          "that a window was minimised, or is behind another one",
-          () =>
-            Effect.gen(function* () {
-              const { right } = yield* Venue
-              const page = yield* right.page
-              yield* right.inTurn(
-                screenFails("window minimised", right, {
-                  word: "hidden",
-                  within: settling + here,
-                  wordWithin: here,
-                  begins: Effect.zipRight(page.minimize, right.kiosk.open("about:blank")),
-                  ends: Effect.zipRight(page.restore, page.show)
-                })
-              )
-            }),
-          timeout
-        )
-
-        it.scoped(
           "that a player was killed",
           () =>
             Effect.gen(function* () {
@@ -153,26 +132,6 @@ describe.skipIf(!mayIsolate || !mayMount || isMissing("chromium"))(
                     says(shifted, "nothing is wrong", healed, isFine),
                     says(hub, "up to date", healed, playerIs("hall-5", "up to date"))
                   ]
-                })
-              )
-            }),
-          timeout
-        )
-
-        it.scoped(
-          "that a browser is stopped",
-          () =>
-            Effect.gen(function* () {
-              const { left } = yield* Venue
-              yield* left.inTurn(
-                Effect.gen(function* () {
-                  const { begin, end } = yield* left.kiosk.suspend
-                  yield* screenFails("browser stopped (SIGSTOP)", left, {
-                    word: "silent",
-                    within: silentPage,
-                    begins: begin,
-                    ends: end
-                  })
                 })
               )
             }),
@@ -267,26 +226,6 @@ describe.skipIf(!mayIsolate || !mayMount || isMissing("chromium"))(
                 })
               yield* shifted.inTurn(
                 Effect.zipRight(clock("clock 3 h ahead", 3), clock("clock steps 1 h back", -1))
-              )
-            }),
-          timeout
-        )
-
-        it.scoped(
-          "that the content server of a page fails with 503",
-          () =>
-            Effect.gen(function* () {
-              const { left } = yield* Venue
-              const script = (text: string) => Effect.flatMap(left.page, ({ run }) => run(text))
-              yield* left.inTurn(
-                screenFails("content 503", left, {
-                  word: "problem",
-                  within: silentPage,
-                  begins: script(
-                    `window.send = fetch; fetch = (url, init) => /manifest/.test(url) ? Promise.resolve(new Response("", { status: 503 })) : send(url, init)`
-                  ),
-                  ends: script("fetch = send")
-                })
               )
             }),
           timeout
@@ -422,73 +361,6 @@ describe.skipIf(!mayIsolate || !mayMount || isMissing("chromium"))(
         )
 
         it.scoped(
-          "that a second screen of the same player fails",
-          () =>
-            Effect.gen(function* () {
-              const { engineRuns, hub, left } = yield* Venue
-              yield* left.inTurn(
-                Effect.gen(function* () {
-                  yield* Effect.flatMap(left.page, ({ close }) => close)
-                  yield* sees(left, "its wall is closed", soon, hasProblem("screen:closed", "wall"))
-                  const code = "screen:silent"
-                  const reported = reportedBy(left.id, code, "floor")
-                  yield* happens("second screen fails", {
-                    begins: Ref.set(engineRuns, false),
-                    says: [
-                      says(
-                        left,
-                        "floor silent, wall closed",
-                        silentPage,
-                        allOf(hasProblem(code, "floor"), hasProblem("screen:closed", "wall"))
-                      ),
-                      says(hub, "problem, floor silent", silentPage + atHub, hasFound(reported))
-                    ],
-                    alert: reported,
-                    ends: Ref.set(engineRuns, true)
-                  })
-                  yield* left.reopen
-                  yield* sees(left, "nothing is wrong", soon, isFine)
-                })
-              )
-            }),
-          timeout
-        )
-
-        it.scoped(
-          "that two pages have one id",
-          () =>
-            Effect.gen(function* () {
-              const { hub, right } = yield* Venue
-              const code = "screen:duplicate"
-              const other = yield* Ref.make(Effect.void)
-              yield* right.inTurn(
-                Effect.gen(function* () {
-                  const { open } = yield* openKiosk(right.by)
-                  yield* happens("one id twice", {
-                    begins: Effect.flatMap(open(wallUrl), ({ close }) => Ref.set(other, close)),
-                    says: [
-                      says(right, code, silentPage, hasProblem(code, "wall")),
-                      says(
-                        hub,
-                        `problem, ${code}`,
-                        silentPage + atHub,
-                        allOf(playerIs("hall-3", "problem"), hasFound(reportedBy("hall-3", code, "wall")))
-                      )
-                    ],
-                    alert: reportedBy("hall-3", code, "wall"),
-                    ends: Effect.flatten(Ref.get(other)),
-                    over: [
-                      says(right, "showing", healed, screenIs("wall", "showing")),
-                      says(hub, "up to date", healed, playerIs("hall-3", "up to date"))
-                    ]
-                  })
-                })
-              )
-            }),
-          timeout
-        )
-
-        it.scoped(
           "that two machines are one player",
           () =>
             Effect.gen(function* () {
@@ -513,56 +385,6 @@ describe.skipIf(!mayIsolate || !mayMount || isMissing("chromium"))(
                   over: [says(hub, "up to date", 60 + healed, playerIs("hall-5", "up to date"))]
                 })
               )
-            }),
-          timeout
-        )
-
-        it.scoped(
-          "that a player is not expected, runs another version of Vitrine, and goes silent",
-          () =>
-            Effect.gen(function* () {
-              const { connect, hub } = yield* Venue
-              const { by } = yield* connect("guest")
-              const sends = (stoppedBy?: string) => {
-                const body = JSON.stringify(
-                  report({
-                    node: { id: "guest" },
-                    vitrine: "0.0.1",
-                    sentAt: new Date().toISOString(),
-                    problems: [],
-                    screens: [],
-                    ...(stoppedBy === undefined ? {} : { stoppedBy })
-                  })
-                )
-                const headers = JSON.stringify({
-                  Authorization: `Bearer ${token}`,
-                  "Content-Type": "application/json"
-                })
-                const script = `fetch("http://${hub.address}/vitrine/reports", { method: "POST", headers: ${headers}, body: ${JSON.stringify(body)} }).then(({ status }) => { if (status !== 200) process.exit(1) })`
-                const [program = "", ...args] = [...by, process.execPath, "-e", script]
-                return Effect.promise(() => promisify(execFile)(program, args))
-              }
-              const guestIs =
-                (word: string) =>
-                ({ players }: View) =>
-                  players.some(
-                    ({ id, isExpected, said, word: found }) =>
-                      id === "guest" && !isExpected && said?.vitrine === "0.0.1" && found === word
-                  )
-              yield* happens("unexpected player, old version", {
-                begins: Effect.gen(function* () {
-                  yield* sends()
-                  expect(yield* vitrine(hub, "fleet")).toMatch(
-                    /guest [\s\S]*not\s+expected;\s+Vitrine\s+0\.0\.1/
-                  )
-                }),
-                says: [says(hub, "silent", silentPlayer, guestIs("silent"))],
-                alert: ({ code, severity, subject }) =>
-                  code === "player:silent" && subject === "guest" && severity === "warning",
-                // When it is sent: an older report of the same run says only that the player is there.
-                ends: Effect.suspend(() => sends("its user")),
-                over: [says(hub, "stopped", here, guestIs("stopped"))]
-              })
             }),
           timeout
         )
