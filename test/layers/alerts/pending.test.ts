@@ -83,7 +83,7 @@ describe("what a receiver gets, whatever begins and ends,", () => {
         expect(close.length < 3 || new Set(close.map(({ post }) => post)).size < close.length).toBe(true)
       }
     },
-    { fastCheck: { numRuns: 300 } }
+    { fastCheck: { numRuns: 100 } }
   )
 })
 

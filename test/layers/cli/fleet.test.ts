@@ -120,31 +120,3 @@ live(
     expect(text).toContain('and reports to http://hub.local:8730. Run "vitrine fleet" there.')
   })
 )
-
-it.scopedLive("vitrine fleet knows when the place is open, and a player that has other hours", () => {
-  const days = [-1, 0, 1].map((day) => new Date(Date.now() + day * 86_400_000).toISOString().slice(0, 10))
-  const always = "00:00-24:00"
-  const identity = {
-    node: { id: "hub" },
-    hours: { zone: "UTC", mon: "10:00-11:00", closed: days },
-    players: [
-      { id: "hall-3" },
-      {
-        id: "hall-5",
-        hours: { mon: always, tue: always, wed: always, thu: always, fri: always, sat: always, sun: always }
-      }
-    ]
-  }
-  return Effect.gen(function* () {
-    const args = yield* running("content-server", { ...server, players: [] })
-    const [json = ""] = yield* says("fleet", "--json", ...args)
-    expect(JSON.parse(json)).toMatchObject([
-      { id: "hall-5", word: "never seen" },
-      { id: "hall-3", word: "closed for the day", problems: [] }
-    ])
-  }).pipe(
-    Effect.provide(
-      Layer.merge(ControllerServices.layer("persistent", undefined, identity), NodeContext.layer)
-    )
-  )
-})

@@ -54,13 +54,11 @@ const project = (plugin: string) =>
   })
 
 describe("without a controller, the versions on disk", () => {
-  for (const [title, plugin] of [
-    ["of sources that could not be fetched", withoutKey],
-    ["of a hub that is not named", `replica({ downloadPath: "shown" })`]
-  ] as const) {
-    it.scopedLive(`${title} are listed, verified, gone back to, held, released and resumed`, () =>
+  it.scopedLive(
+    "of sources that could not be fetched are listed, verified, gone back to, held, released and resumed",
+    () =>
       Effect.gen(function* () {
-        const { file, first, second } = yield* project(plugin)
+        const { file, first, second } = yield* project(withoutKey)
         const said = (command: string, ...args: ReadonlyArray<string>) =>
           Effect.map(says(command, "--config", file, ...args), (lines) => lines.join("\n"))
         expect(yield* said("versions")).toContain(`${second}  active`)
@@ -78,8 +76,7 @@ describe("without a controller, the versions on disk", () => {
         expect(yield* said("release")).toBe(`Version ${second} is active, and no other version waits.`)
         expect(yield* said("hold")).toBe(`Version ${second} is active, and stays until "vitrine resume".`)
       }).pipe(Effect.provide(platform))
-    )
-  }
+  )
 
   it.scopedLive("are released by hand if the configuration says so", () =>
     Effect.gen(function* () {
@@ -127,11 +124,15 @@ describe("without a controller, the versions on disk", () => {
       }).pipe(Effect.provide(platform))
   )
 
-  it.scopedLive("are those of the only content, whatever its name is", () =>
+  it.scopedLive.each([
+    [
+      "the only content, whatever its name is",
+      'content({ name: "archive", downloadPath: "shown", sources: [] })'
+    ],
+    ["a hub that is not named", 'replica({ downloadPath: "shown" })']
+  ] as const)("are those of %s", ([, plugin]) =>
     Effect.gen(function* () {
-      const { file, second } = yield* project(
-        'content({ name: "archive", downloadPath: "shown", sources: [] })'
-      )
+      const { file, second } = yield* project(plugin)
       expect((yield* says("versions", "--config", file)).join("\n")).toContain(`${second}  active`)
     }).pipe(Effect.provide(platform))
   )

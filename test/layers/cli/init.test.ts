@@ -190,34 +190,19 @@ describe("vitrine init, beside a .gitignore", () => {
       return lines.find((line) => line.includes(".gitignore"))
     })
 
-  scenario(
-    "prints what to add, and does not change it",
+  it.scoped.each([
+    ["node_modules\n*.log\n/.vitrine/  \r\n", "; add to it: downloads/, .env"],
+    ["", "; add to it: node_modules/, downloads/, .vitrine/, .env"],
+    // Only files are to be ignored, or only folders.
+    ["node_modules\ndownloads\n.vitrine\n.env/\n", "; add to it: .env"],
+    [
+      "node_modules/\nmy-downloads/\n.vitrine/old\n# .env\n.env.local\n",
+      "; add to it: downloads/, .vitrine/, .env"
+    ],
+    ["/.env\r\n.vitrine\r\n/downloads\r\n/node_modules/", ""]
+  ] as const)("of %j prints what to add, and does not change it", ([existing, advice]) =>
     Effect.gen(function* () {
-      expect(yield* said("node_modules\n*.log\n/.vitrine/  \r\n")).toBe(
-        `${asKept(".gitignore")}; add to it: downloads/, .env`
-      )
-      expect(yield* said("")).toBe(
-        `${asKept(".gitignore")}; add to it: node_modules/, downloads/, .vitrine/, .env`
-      )
-    })
-  )
-
-  scenario(
-    "accepts only entries that ignore the same",
-    Effect.gen(function* () {
-      expect(yield* said("node_modules\ndownloads\n.vitrine\n.env/\n")).toBe(
-        `${asKept(".gitignore")}; add to it: .env`
-      )
-      expect(yield* said("node_modules/\nmy-downloads/\n.vitrine/old\n# .env\n.env.local\n")).toBe(
-        `${asKept(".gitignore")}; add to it: downloads/, .vitrine/, .env`
-      )
-    })
-  )
-
-  scenario(
-    "prints nothing if all entries are there",
-    Effect.gen(function* () {
-      expect(yield* said("/.env\r\n.vitrine\r\n/downloads\r\n/node_modules/")).toBe(asKept(".gitignore"))
-    })
+      expect(yield* said(existing)).toBe(`${asKept(".gitignore")}${advice}`)
+    }).pipe(Effect.provide(NodeContext.layer))
   )
 })

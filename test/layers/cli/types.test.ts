@@ -20,7 +20,6 @@ import * as ControllerServices from "../../../src/layers/controller/ControllerSe
 import { loadConfiguration } from "../../../src/layers/controller/loadConfiguration.ts"
 import * as HttpClient from "../../../src/layers/httpClient/HttpClientNode.ts"
 import { fetch } from "../../support/content.ts"
-import { compileLoads } from "../../support/pageTypes.ts"
 import { temporaryFolder } from "../../support/temporaryFolder.ts"
 import { eventually, somebodySleeps } from "../../support/waiting.ts"
 
@@ -105,19 +104,13 @@ describe("vitrine types", () => {
         "kept   vitrine.d.ts: nothing has changed"
       ])
 
-      const page = `const objects = await version.table("exhibits", "Objects")
-    return objects.map(({ id, title, year = "" }) => [id.length, title.length, year.length])`
-      expect(compileLoads(text, { page })).toBe("")
-
       yield* project.write("content/Objects.csv", "id,name\n1,Bell\n")
       yield* project.write("vitrine.config.ts", configuration('{ Objects: { fields: { name: "text" } } }'))
       yield* project.fetch
       const output = `${project.directory}/types/other.d.ts`
       yield* project.run({ output })
       const fs = yield* FileSystem.FileSystem
-      expect(compileLoads(yield* fs.readFileString(output), { page })).toContain(
-        "page.ts(6,31): error TS2339: Property 'title' does not exist on type"
-      )
+      expect(yield* fs.readFileString(output)).toContain(objects("id: string; name: string"))
       expect(yield* project.text).toBe(text)
       expect(
         (yield* fs.readDirectory(project.directory)).filter((name) => name.includes(".d.ts")).sort()
@@ -138,20 +131,6 @@ describe("vitrine types", () => {
       yield* project.run()
       expect(yield* project.text).toContain("readonly Settings")
       expect(project.said).toEqual([kept, "made   vitrine.d.ts"])
-    })
-  )
-
-  inProject("follows the configuration alone as long as there is no version", (project) =>
-    Effect.gen(function* () {
-      yield* project.run()
-      yield* project.write("vitrine.config.ts", configuration('{ Objects: { fields: { name: "text" } } }'))
-      yield* project.run()
-      expect(yield* project.text).toMatch(/^\/\/ Without content: /)
-      expect(yield* project.text).toContain(objects("name: string"))
-      yield* project.write("content/Objects.csv", "id,name\n1,Bell\n")
-      yield* project.fetch
-      yield* project.run()
-      expect(yield* project.text).toMatch(/^\/\/ The tables of this project/)
     })
   )
 

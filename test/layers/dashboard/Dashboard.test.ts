@@ -119,16 +119,6 @@ describe("the routes for reading", () => {
     }).pipe(over())
   )
 
-  it.effect("have the players of a hub in the metrics", () =>
-    Effect.gen(function* () {
-      const { updateSlice } = yield* ControllerState
-      yield* updateSlice("content-server", () => serverSlice({ players: [player("hall-3")] }))
-      expect((yield* dashboard.get("/metrics")).body).toContain('\nvitrine_player_up{player="hall-3"} 1\n')
-      yield* TestClock.adjust("25 seconds")
-      expect((yield* dashboard.get("/metrics")).body).toContain('\nvitrine_player_up{player="hall-3"} 0\n')
-    }).pipe(over())
-  )
-
   it.effect("have every file beside the page, and every import", () =>
     Effect.gen(function* () {
       const files = readdirSync(new URL("../../../src/layers/dashboard/page", import.meta.url))
@@ -260,14 +250,6 @@ describe("the event stream", () => {
     }).pipe(over())
   )
 
-  it.effect("has no players if no reports are accepted", () =>
-    Effect.gen(function* () {
-      yield* dashboard.setContent(fine)
-      const { received } = yield* dashboard.openEvents
-      expect(lastEvent(received.text(), "overview")).not.toHaveProperty("players")
-    }).pipe(over())
-  )
-
   it.effect("is small with a thousand players", () =>
     Effect.gen(function* () {
       yield* dashboard.setContent(fine)
@@ -355,16 +337,6 @@ describe("the event stream", () => {
       expect(asked).toBe(1)
     }).pipe(over({ maxClients: 2 }))
   )
-
-  it.effect("is 503 if maxClients pages are open", () =>
-    Effect.gen(function* () {
-      yield* dashboard.openEvents
-      expect(yield* dashboard.get("/events")).toMatchObject({
-        status: 503,
-        body: expect.stringContaining("Too many SSE clients: all 1 event streams are in use")
-      })
-    }).pipe(over({ maxClients: 1 }))
-  )
 })
 
 describe("the dashboard", () => {
@@ -392,14 +364,6 @@ describe("the dashboard", () => {
       expect(lastEvent(received.text(), "log")).toMatchObject([
         { level: "info", text: expect.stringContaining(`Dashboard on http://127.0.0.1:${port}`) }
       ])
-    }).pipe(over())
-  )
-
-  it.effect("reports that its port is in use", () =>
-    Effect.gen(function* () {
-      const port = yield* dashboard.port
-      const error = yield* Effect.flip(DashboardLayer.make({ port }))
-      expect(error.message).toContain(`port ${port} is already in use`)
     }).pipe(over())
   )
 })

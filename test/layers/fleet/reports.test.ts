@@ -18,8 +18,6 @@ import * as server from "../../support/contentServer.ts"
 import { player, report, sending, token } from "../../support/fleet.ts"
 import { withJumpingClock } from "../../support/jumpingClock.ts"
 import { withLog } from "../../support/logged.ts"
-import * as rawHttp from "../../support/rawHttp.ts"
-import { eventually } from "../../support/waiting.ts"
 
 const { request } = server
 
@@ -270,25 +268,6 @@ describe("a hub", () => {
         expect((yield* post(gzipSync(JSON.stringify({ ...report(), screens })), gzip)).status).toBe(413)
         expect(yield* players).toEqual([])
         expect((yield* post(JSON.stringify(report()))).status).toBe(200)
-      })
-    )
-  )
-
-  it.scoped("is not disturbed by a body that does not end", () =>
-    withHub(() =>
-      Effect.gen(function* () {
-        const half = rawHttp.format(sending(JSON.stringify(report())))
-        const slow = yield* Effect.scoped(
-          Effect.gen(function* () {
-            const connection = yield* server.connect
-            connection.send(half.subarray(0, half.length - 10))
-            expect((yield* post(JSON.stringify(report({ node: { id: "hall-4" } })))).status).toBe(200)
-            return connection
-          })
-        )
-        expect(slow.received.bytes()).toHaveLength(0)
-        yield* eventually(Effect.map(slice, ({ connections }) => connections === 0))
-        expect((yield* players).map(({ node }) => node.id)).toEqual(["hall-4"])
       })
     )
   )

@@ -119,29 +119,23 @@ describe("a log file", () => {
     })
   )
 
-  for (const [when, pause] of [
-    ["as long as the file was just opened", 0],
-    ["while the file is looked for", 1500]
-  ] as const) {
-    scenario(`keeps at most 8 MiB of lines that are not written, ${when}`, (folder, fs) =>
-      Effect.gen(function* () {
-        const mebibyte = "x".repeat(1024 * 1024 - 1)
-        yield* Effect.scoped(
-          Effect.gen(function* () {
-            const write = yield* openLogFile(`${folder}/${name}`)
-            yield* Effect.sleep(pause)
-            // The disk gets nothing before the next turn of the event loop.
-            const kept = Array.from({ length: 20 }, () => write(mebibyte)).filter((isKept) => isKept)
-            expect(kept).toHaveLength(8)
-            yield* eventually(Effect.sync(() => write("after")))
-          })
-        )
-        const names = (yield* fs.readDirectory(folder)).sort().reverse()
-        const files = yield* Effect.forEach(names, (file) => fs.readFileString(`${folder}/${file}`))
-        expect(files.join("").replace(/x+\n/g, "x")).toBe("xxxxxxxxafter\n")
-      })
-    )
-  }
+  scenario("keeps at most 8 MiB of lines that are not written", (folder, fs) =>
+    Effect.gen(function* () {
+      const mebibyte = "x".repeat(1024 * 1024 - 1)
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const write = yield* openLogFile(`${folder}/${name}`)
+          // The disk gets nothing before the next turn of the event loop.
+          const kept = Array.from({ length: 20 }, () => write(mebibyte)).filter((isKept) => isKept)
+          expect(kept).toHaveLength(8)
+          yield* eventually(Effect.sync(() => write("after")))
+        })
+      )
+      const names = (yield* fs.readDirectory(folder)).sort().reverse()
+      const files = yield* Effect.forEach(names, (file) => fs.readFileString(`${folder}/${file}`))
+      expect(files.join("").replace(/x+\n/g, "x")).toBe("xxxxxxxxafter\n")
+    })
+  )
 
   scenario("reports at once why it cannot be written", (folder, fs) =>
     Effect.gen(function* () {
