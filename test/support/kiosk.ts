@@ -18,10 +18,6 @@ const decodeMessage = Schema.decodeSync(Message)
 
 const Target = Schema.Struct({ targetId: Schema.String })
 
-const Targets = Schema.Struct({
-  targetInfos: Schema.Array(Schema.Struct({ targetId: Schema.String, type: Schema.String }))
-})
-
 const Session = Schema.Struct({ sessionId: Schema.String })
 
 const Evaluated = Schema.Struct({ result: Schema.Struct({ value: Schema.String }) })
@@ -88,12 +84,6 @@ export const openKiosk = Effect.fnUntraced(function* (by: ReadonlyArray<string> 
     }).pipe(Effect.flatMap(Schema.decodeUnknown(schema)), Effect.orDie)
   const tell = (method: string, params: object) => Effect.asVoid(ask(method, params, Schema.Unknown))
   const attach = (targetId: string) => ask("Target.attachToTarget", { targetId, flatten: true }, Session)
-  /** Without waiting for the answer, which some pages cannot give any more. */
-  const tellPage = (targetId: string, method: string, params: object) =>
-    Effect.map(attach(targetId), ({ sessionId }) => {
-      asked += 1
-      input.write(`${JSON.stringify({ id: asked, method, params, sessionId })}\0`)
-    })
   const processes = Effect.map(
     ask("SystemInfo.getProcessInfo", {}, Processes),
     ({ processInfo }) => processInfo
@@ -107,21 +97,13 @@ export const openKiosk = Effect.fnUntraced(function* (by: ReadonlyArray<string> 
         /** What it says. */
         text: Effect.flatMap(attach(targetId), ({ sessionId }) =>
           ask("Runtime.evaluate", { expression: "document.documentElement.innerText" }, Evaluated, sessionId)
-        ).pipe(Effect.map(({ result }) => result.value)),
-        run: (script: string) => tellPage(targetId, "Runtime.evaluate", { expression: script })
+        ).pipe(Effect.map(({ result }) => result.value))
       })),
     /** Kills what draws the pages, as the system does where memory is short. */
     killRenderers: Effect.map(processes, (all) => {
       for (const { id, type } of all) {
         if (type === "renderer") process.kill(id, "SIGKILL")
       }
-    }),
-    /** Crashes what draws the pages in frames, those of another origin than the page around them. */
-    crashFrames: Effect.flatMap(ask("Target.getTargets", {}, Targets), ({ targetInfos }) =>
-      Effect.forEach(
-        targetInfos.filter(({ type }) => type === "iframe"),
-        ({ targetId }) => tellPage(targetId, "Page.crash", {})
-      )
-    )
+    })
   }
 })

@@ -202,28 +202,6 @@ export const sees = (
     return took
   })
 
-/** Fails if it does not hold, at any time in so many seconds, of what the machine says. */
-export const keeps = (
-  { name, view }: Pick<Machine, "name" | "view">,
-  what: string,
-  seconds: number,
-  holds: (view: View) => boolean
-) =>
-  Effect.flatMap(
-    view,
-    Option.filter((view) => !holds(view))
-  ).pipe(
-    Effect.retry(Schedule.spaced("200 millis")),
-    Effect.timeoutOption(`${seconds} seconds`),
-    Effect.flatMap(
-      Option.match({
-        onNone: () => Effect.void,
-        onSome: (view) =>
-          Effect.dieMessage(`${name} does not say any more that ${what}: ${inShort(Option.some(view))}`)
-      })
-    )
-  )
-
 const inShort = Option.match({
   onNone: () => "it does not run",
   onSome: ({ content, players, problems, screens }: View) =>

@@ -1,8 +1,3 @@
-/**
- * A venue on networks of its own: a hub and five players, with pages in Chromium on three of them, and who takes its alerts.
- */
-import { fileURLToPath } from "node:url"
-import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -26,7 +21,6 @@ const kioskUrl = `${new URL("../../deploy/kiosk/index.html", import.meta.url)}?u
 const started = 240
 
 const settingUp = Effect.gen(function* () {
-  const fs = yield* FileSystem.FileSystem
   const { connect } = yield* makeNetwork
   const desk = yield* connect("desk")
   const receiver = yield* openReceiver(desk.by, desk.address)
@@ -46,16 +40,9 @@ const settingUp = Effect.gen(function* () {
   const hub = { ...machine, ...place, address, inTurn: publishing.withPermits(1) }
   yield* hub.start
   const disk = yield* smallDisk
-  const folder = yield* fs.makeTempDirectoryScoped({ prefix: "vitrine-clock-" })
-  const clock = `${folder}/clock`
-  yield* fs.writeFileString(clock, "0")
 
-  const startPlayer = Effect.fnUntraced(function* (
-    id: string,
-    env: Readonly<Record<string, string>>,
-    name = id
-  ) {
-    const place = yield* connect(name)
+  const startPlayer = Effect.fnUntraced(function* (id: string, env: Readonly<Record<string, string>>) {
+    const place = yield* connect(id)
     const common = { HUB: `http://${address}`, TRANSPORT_PORT: "8710", CONTENT_PORT: "8730" }
     const player = yield* makePlayer(id, { by: place.by, env: { ...common, ...env } })
     yield* player.start
@@ -92,11 +79,7 @@ const settingUp = Effect.gen(function* () {
       middle: startWithPage("hall-2", { ALERTS: receiver.url }),
       right: startWithPage("hall-3", {}, kioskUrl),
       lone: startPlayer("hall-4", {}),
-      shifted: startPlayer("hall-5", {
-        DOWNLOADS: `${disk.folder}/downloads`,
-        CLOCK: clock,
-        NODE_OPTIONS: `--import ${fileURLToPath(new URL("./shiftedClock.mjs", import.meta.url))}`
-      })
+      small: startPlayer("hall-5", { DOWNLOADS: `${disk.folder}/downloads` })
     },
     { concurrency: 2 }
   )
@@ -105,16 +88,14 @@ const settingUp = Effect.gen(function* () {
   yield* sees(hub, "nothing is wrong", started, ({ problems }) => problems.length === 0)
   return {
     /**
-     * `middle` posts alerts itself, the page of `right` is in the frame of a kiosk. `lone` and `shifted` have no screens.
+     * `middle` posts alerts itself, the page of `right` is in the frame of a kiosk. `lone` and `small` have no screens.
      */
     ...players,
     hub,
     /** Where people of the venue sit, and alerts arrive. */
     desk: { ...desk, ...receiver },
-    /** That of `shifted`. */
-    disk,
-    setClock: (millis: number) => Effect.orDie(fs.writeFileString(clock, String(millis))),
-    startPlayer
+    /** That of `small`. */
+    disk
   }
 })
 

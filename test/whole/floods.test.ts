@@ -254,24 +254,6 @@ describe("ten thousand faults of each kind", () => {
       expect(lines.length).toBeLessThan(200)
     }).pipe(Effect.scoped, Effect.provide(transport.layer()), withLog(lines))
   })
-
-  it.effect("are logged once where a payload cannot be serialised", () => {
-    const lines: Array<string> = []
-    return Effect.gen(function* () {
-      const client = yield* openCounting
-      yield* publishNumbers(10, unserialisable, [client], 1)
-      expect(lines.filter((line) => line.includes("content:n"))).toHaveLength(1)
-    }).pipe(Effect.scoped, Effect.provide(transport.layer()), withLog(lines))
-  })
-
-  it.effect("are logged once where a command dies", () => {
-    const lines: Array<string> = []
-    return Effect.gen(function* () {
-      yield* transport.register("content.ack", Effect.die(death))
-      yield* postDyingCommands(50)
-      expect(lines.filter((line) => line.includes("content.ack"))).toHaveLength(1)
-    }).pipe(Effect.scoped, Effect.provide(transport.layer()), withLog(lines))
-  })
 })
 
 /** Text that shares nothing with any other. */

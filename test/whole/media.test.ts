@@ -16,7 +16,6 @@ import { eventually } from "../support/waiting.ts"
 
 const locations = `
     location /slow/ { alias files/; limit_rate 300k; }
-    location /whole/ { alias files/; limit_rate 300k; max_ranges 0; }
     location /signed/ {
       alias files/;
       secure_link $arg_sig,$arg_se;
@@ -36,9 +35,9 @@ const setUp = Effect.fnUntraced(function* (settings: Partial<MediaSettings> = { 
     Effect.sync(() => mkdtempSync(join(tmpdir(), "vitrine-files-"))),
     (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
   )
-  const write = (name: string, content: string | Buffer, date = hourAgo) => {
+  const write = (name: string, content: string | Buffer) => {
     writeFileSync(join(folder, name), content)
-    utimesSync(join(folder, name), date, date)
+    utimesSync(join(folder, name), hourAgo, hourAgo)
   }
   const nginx = yield* startNginx(folder, locations.replaceAll("alias files/", `alias ${folder}/`))
   const origin = new URL(nginx.url).origin
@@ -71,46 +70,19 @@ const statuses = (requests: ReadonlyArray<string>, path: string) =>
 describe.skipIf(isMissing("nginx"))("media behind nginx", () => {
   const film = random(1024 ** 2)
 
-  /** Ends the server in the middle of the download, and does something before it is there again. */
-  const cutting = Effect.fnUntraced(function* (
-    path: string,
-    meanwhile: (write: (content: Buffer) => void) => void
-  ) {
-    const { crash, fetch, link, requests, write } = yield* setUp()
-    write("film.jpg", film)
-    link(path)
-    const fetching = yield* Effect.fork(fetch())
-    yield* Effect.sleep("1 second")
-    yield* crash(
-      Effect.sync(() => meanwhile((content) => write("film.jpg", content, new Date(Date.now() - 60_000))))
-    )
-    const { directory, media } = yield* Fiber.join(fetching)
-    const [saved = ""] = media
-    return { saved: readFileSync(join(directory, saved)), statuses: statuses(yield* requests, path) }
-  })
-
   it.scopedLive("are resumed where the connection was cut", () =>
     Effect.gen(function* () {
-      const { saved, statuses } = yield* cutting("/slow/film.jpg", () => {})
-      expect(saved.equals(film)).toBe(true)
-      expect(statuses.at(-1)).toBe(206)
-    }).pipe(Effect.provide(mediaServices))
-  )
-
-  it.scopedLive("are downloaded anew where the server refuses ranges", () =>
-    Effect.gen(function* () {
-      const { saved, statuses } = yield* cutting("/whole/film.jpg", () => {})
-      expect(saved.equals(film)).toBe(true)
-      expect(statuses.at(-1)).toBe(200)
-    }).pipe(Effect.provide(mediaServices))
-  )
-
-  it.scopedLive("are downloaded anew where they change meanwhile", () =>
-    Effect.gen(function* () {
-      const other = Buffer.from(film).reverse()
-      const { saved, statuses } = yield* cutting("/slow/film.jpg", (write) => write(other))
-      expect(saved.equals(other)).toBe(true)
-      expect(statuses.at(-1)).toBe(200)
+      const path = "/slow/film.jpg"
+      const { crash, fetch, link, requests, write } = yield* setUp()
+      write("film.jpg", film)
+      link(path)
+      const fetching = yield* Effect.fork(fetch())
+      yield* Effect.sleep("1 second")
+      yield* crash(Effect.void)
+      const { directory, media } = yield* Fiber.join(fetching)
+      const [saved = ""] = media
+      expect(readFileSync(join(directory, saved)).equals(film)).toBe(true)
+      expect(statuses(yield* requests, path).at(-1)).toBe(206)
     }).pipe(Effect.provide(mediaServices))
   )
 
@@ -151,34 +123,6 @@ describe.skipIf(isMissing("nginx"))("media behind nginx", () => {
       write("login.html", "<!doctype html><title>Log in</title>")
       link(path)
       expect((yield* Effect.flip(fetch())).message).toContain(reason)
-    }).pipe(Effect.provide(mediaServices))
-  )
-
-  it.scopedLive("whose names differ only in letter case are two files on every file system", () =>
-    Effect.gen(function* () {
-      const { directory, media } = yield* Effect.gen(function* () {
-        const { fetch, link, write } = yield* setUp()
-        write("A.jpg", "large")
-        write("a.jpg", "small")
-        link("/museum/A.jpg", "/museum/a.jpg")
-        return yield* fetch()
-      })
-      expect(new Set(media.map((name) => name.toLowerCase())).size).toBe(2)
-      expect(media.map((name) => readFileSync(join(directory, name), "utf8")).sort()).toEqual([
-        "large",
-        "small"
-      ])
-    }).pipe(Effect.provide(mediaServices))
-  )
-
-  it.scopedLive("that are unavailable for a moment are retried", () =>
-    Effect.gen(function* () {
-      const { crash, fetch, link, write } = yield* setUp()
-      write("a.jpg", "picture")
-      link("/museum/a.jpg")
-      const fetching = yield* Effect.fork(Effect.zipRight(Effect.sleep("100 millis"), fetch()))
-      yield* crash(Effect.sleep("1500 millis"))
-      expect((yield* Fiber.join(fetching)).media).toHaveLength(1)
     }).pipe(Effect.provide(mediaServices))
   )
 })

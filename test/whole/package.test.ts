@@ -133,7 +133,6 @@ httpTransport({ port: "8710" })
 plainTransport({ port: "8710" })
 `
     const settings = [
-      { module: "node16", moduleResolution: "node16" },
       { module: "nodenext", moduleResolution: "nodenext" },
       { module: "esnext", moduleResolution: "bundler" }
     ]
@@ -217,14 +216,8 @@ const misspelt = `
 import * as vitrine from "vitrine"
 ${[
   "content({ sources: [], fetchEvry: 5 })",
-  'content({ sources: [], fetchEvery: "1 minut" })',
-  'contentServer({ sites: "page" })',
-  "dashboard({ maxage: 5 })",
   "defineConfig({ plugins: [], nod: {} })",
-  'folderSource({ id: "a", directory: "b", keey: {} })',
   'folderSource({ id: "a", directory: "b", expect: { Objects: { fields: { title: "txt" } } } })',
-  'source({ id: "a", fetch: () => ({}), expect: { Objects: { fields: { title: "txt" } } } })',
-  "httpTransport({ prot: 8710 })",
   'replica({ from: "http://hub:8730", reports: {} })'
 ]
   .map((call) => `// @ts-expect-error: misspelt\nvitrine.${call}\n`)

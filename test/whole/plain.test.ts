@@ -54,8 +54,6 @@ const endings: Record<string, string> = {
   "runs in task mode": `
     context.mode = "task"
     ;(await setUp())._unsafeUnwrap()`,
-  "has mistakes in its options": `
-    ;(await setUp({ port: -1 }))._unsafeUnwrapErr()`,
   "cannot be bound": `
     const server = createServer()
     await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve))

@@ -1,20 +1,12 @@
-/**
- * A new build of a page, while the one before is open in real browsers.
- */
-import { spawn } from "node:child_process"
-import { once } from "node:events"
 import { rename } from "node:fs/promises"
-import * as FileSystem from "@effect/platform/FileSystem"
-import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type { Page } from "playwright-core"
 import { inBrowser, openTab } from "../support/browser.ts"
 import { writeFile } from "../support/contentServer.ts"
 import { samplesOf } from "../support/documents.ts"
-import { isMissing, pathOf } from "../support/programs.ts"
+import { isMissing } from "../support/programs.ts"
 import { makeStageWith, waitFor } from "../support/stage.ts"
-import { openWindow } from "../support/tabs.ts"
 import { eventually } from "../support/waiting.ts"
 
 const never = 3_600_000
@@ -93,49 +85,6 @@ describe.skipIf(isMissing("chromium"))("an open page", () => {
         yield* waitFor(tab, "performance.getEntriesByName(new URL('/manifest.json', location)).length > 0")
         yield* opened.swap(build(2, works))
         yield* eventually(Effect.zipRight(endVideo(tab), opened.isHeard("build-2")))
-      })
-    )
-
-    it.scoped("loads a new build on its own where it is hidden", () =>
-      Effect.gen(function* () {
-        const opened = yield* makeOpened(build(1, works))
-        const window = yield* openWindow
-        yield* window.open(opened.url)
-        yield* opened.isHeardOf("build-1")
-        yield* window.open("about:blank")
-        yield* opened.swap(build(2, works))
-        yield* opened.isHeardOf("build-2")
-      })
-    )
-  })
-})
-
-describe.skipIf(isMissing("firefox"))("an open page in Firefox", () => {
-  layer(NodeContext.layer, { excludeTestServices: true, timeout: 60_000 })((it) => {
-    it.scoped("loads a new build", () =>
-      Effect.gen(function* () {
-        const fs = yield* FileSystem.FileSystem
-        const opened = yield* makeOpened(build(1, `${works}, onNewPage: (reload) => reload()`))
-        const profile = yield* fs.makeTempDirectoryScoped({ prefix: "vitrine-firefox-" })
-        yield* Effect.acquireRelease(
-          Effect.sync(() =>
-            spawn(pathOf("firefox"), ["--headless", "--profile", profile, opened.url], {
-              env: { ...process.env, HOME: profile },
-              stdio: "ignore"
-            })
-          ),
-          (firefox) =>
-            Effect.promise(async () => {
-              const ended = once(firefox, "exit")
-              firefox.kill("SIGKILL")
-              await ended
-            })
-        )
-        yield* opened.isHeardOf("build-1")
-        yield* opened.swap(build(2, `${works}, onNewPage: (reload) => reload()`))
-        yield* opened.isHeardOf("build-2")
-        yield* opened.swap(build(3, works))
-        yield* opened.isHeardOf("build-3")
       })
     )
   })
