@@ -41,7 +41,7 @@ export const ScreenStatus = Schema.Struct({
   /** Whether the version that it last showed is the active one. */
   active: Schema.Boolean,
   /** Its last report; missing if it was never seen. */
-  said: optional(Screen)
+  lastReport: optional(Screen)
 })
 export type ScreenStatus = typeof ScreenStatus.Type
 
@@ -81,7 +81,7 @@ export const PlayerStatus = Schema.Struct({
   /** The problems of the player, and the problems in its last report; errors first. */
   problems: Schema.Array(Problem),
   /** Its last report, if there is one. */
-  said: optional(Player)
+  lastReport: optional(Player)
 })
 export type PlayerStatus = typeof PlayerStatus.Type
 

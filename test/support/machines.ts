@@ -209,7 +209,7 @@ const inShort = Option.match({
       versionId: content.versionId,
       reports: content.reports,
       problems: problems.map(({ code, text }) => `${code}: ${text}`),
-      players: players.map(({ id, said, word }) => [id, word, said?.versionId]),
+      players: players.map(({ id, lastReport, word }) => [id, word, lastReport?.versionId]),
       screens: screens.map(({ id, word }) => [id, word])
     })
 })
@@ -236,6 +236,6 @@ export const reportedScreenIs =
   (player: string, id: string, word: ScreenStatus["word"]) =>
   ({ players }: View): boolean =>
     players.some(
-      ({ id: found, said }) =>
-        found === player && said?.screens.some((screen) => screen.id === id && screen.word === word)
+      ({ id: found, lastReport }) =>
+        found === player && lastReport?.screens.some((screen) => screen.id === id && screen.word === word)
     )

@@ -44,7 +44,7 @@ describe.concurrent("a fleet", () => {
         "the player has the next version",
         soon,
         ({ content: { versionId }, players }) =>
-          versionId !== before && players.some(({ said }) => said?.versionId === versionId)
+          versionId !== before && players.some(({ lastReport }) => lastReport?.versionId === versionId)
       )
       yield* player.kill
       yield* sees(hub, "the player is silent", soon, playerIs("hall-1", "silent"))

@@ -112,7 +112,7 @@ const contentOverview = (
         .map(({ sources, ...version }) => ({
           ...Struct.pick(version, "active", "changes", "isWaiting", "versionId"),
           screens: countOn(ofContent, version.versionId),
-          players: reporting.filter(({ said }) => said?.versionId === version.versionId).length,
+          players: reporting.filter(({ lastReport }) => lastReport?.versionId === version.versionId).length,
           ...defined({ size: sources && sizeOf(sources) })
         }))
     })

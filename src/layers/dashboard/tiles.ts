@@ -67,22 +67,22 @@ const tiles = <A extends { readonly isExpected: boolean; readonly word: string }
   }
 }
 
-const screenTile = ({ content, id, name, problems, said, since, word }: ScreenStatus): Tile => ({
+const screenTile = ({ content, id, name, problems, lastReport, since, word }: ScreenStatus): Tile => ({
   name,
   word,
   tone: worstTone({ problems }, word === "showing" ? "ok" : "neutral"),
   ...defined({
     since,
-    versionId: said?.versionId,
-    text: word === "problem" ? (said?.problem ?? problems[0]?.text) : undefined,
+    versionId: lastReport?.versionId,
+    text: word === "problem" ? (lastReport?.problem ?? problems[0]?.text) : undefined,
     content,
     asked: content === undefined ? undefined : [{ id, name }]
   })
 })
 
 const playerTile = (player: PlayerStatus): Tile => {
-  const { id, name, said, since, word } = player
-  const { copiedPercent, screens = [], versionId } = said ?? {}
+  const { id, name, lastReport, since, word } = player
+  const { copiedPercent, screens = [], versionId } = lastReport ?? {}
   const asked = screens.slice(0, maxAsked).map((screen) => ({
     id: `${id}/${screen.id}`,
     name: screen.label ?? screen.id
@@ -96,7 +96,7 @@ const playerTile = (player: PlayerStatus): Tile => {
       versionId,
       text: playerText(player),
       percent: word === "copying" && copiedPercent !== undefined ? Math.round(copiedPercent) : undefined,
-      screens: said === undefined ? undefined : screensOfPlayer(said),
+      screens: lastReport === undefined ? undefined : screensOfPlayer(lastReport),
       asked: asked.length === 0 ? undefined : asked
     })
   }
@@ -113,7 +113,7 @@ const toneOfPlayer: { readonly [word in PlayerStatus["word"]]?: Tile["tone"] } =
 
 /** The first problem that a player reports, except problems of its screens, or who stopped it. Nothing for a silent player: its report is old. */
 const playerText = (player: PlayerStatus): string | undefined => {
-  const { problems, said, word } = player
+  const { problems, lastReport, word } = player
   if (word === "silent") {
     return undefined
   }
@@ -122,7 +122,7 @@ const playerText = (player: PlayerStatus): string | undefined => {
   }
   const found =
     problems.find(({ code }) => code === "player:duplicate") ??
-    said?.problems.find(({ code }) => !isOfScreen(code))
+    lastReport?.problems.find(({ code }) => !isOfScreen(code))
   return found?.text
 }
 

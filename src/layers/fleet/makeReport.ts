@@ -90,11 +90,11 @@ const reportedProblem = ({ muted: _, since, ...problem }: Problem) =>
 const timeIfAny = (text = ""): string | undefined =>
   Number.isNaN(Date.parse(text)) ? undefined : new Date(text).toISOString()
 
-const reportedScreen = ({ id, name: label, said, since, word }: ScreenStatus) =>
+const reportedScreen = ({ id, name: label, lastReport, since, word }: ScreenStatus) =>
   decodeScreen({
     id,
     word,
-    ...defined({ label: label === id ? undefined : label, since, versionId: said?.versionId })
+    ...defined({ label: label === id ? undefined : label, since, versionId: lastReport?.versionId })
   })
 
 const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))

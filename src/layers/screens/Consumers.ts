@@ -196,12 +196,19 @@ export const makeScreens = Effect.gen(function* () {
   )
 })
 
-const screenOf = ({ closedAt, consumerId, hiddenSince, problemSince, runs, ...said }: Consumer): Screen => ({
-  ...said,
+const screenOf = ({
+  closedAt,
+  consumerId,
+  hiddenSince,
+  problemSince,
+  runs,
+  ...details
+}: Consumer): Screen => ({
+  ...details,
   id: consumerId,
-  shownSince: iso(said.shownSince),
-  heardAt: iso(said.heardAt),
-  until: iso(said.until),
+  shownSince: iso(details.shownSince),
+  heardAt: iso(details.heardAt),
+  until: iso(details.until),
   ...defined({
     problemSince: isoIfAny(problemSince),
     hiddenSince: isoIfAny(hiddenSince),

@@ -12,7 +12,7 @@ import { playersSection, screenCounts } from "./playerTexts.ts"
 
 const up = gauge("vitrine_player_up", "1 if it reports, 0 if it is silent, stopped or was never seen")
 const info = gauge("vitrine_player_info", "1, with its name, its host and its version of Vitrine")
-const lastReport = gauge(
+const lastReportAt = gauge(
   "vitrine_player_last_report_timestamp_seconds",
   "When it last reported, as Unix time"
 )
@@ -34,21 +34,21 @@ export const playerMetrics = (
   players: ReadonlyArray<PlayerStatus>
 ): ReadonlyArray<MetricPair.MetricPair.Untyped> => players.flatMap(metricsOf)
 
-const metricsOf = ({ id: player, name, said, word }: PlayerStatus) => {
-  if (said === undefined) {
+const metricsOf = ({ id: player, name, lastReport, word }: PlayerStatus) => {
+  if (lastReport === undefined) {
     return [up(0, { player })]
   }
-  const { clockOffset, freeDisk, heardAt, host, problems, vitrine } = said
+  const { clockOffset, freeDisk, heardAt, host, problems, vitrine } = lastReport
   return [
     up(isOff(word) ? 0 : 1, { player }),
     info(1, { player, label: name, host, version: vitrine }),
-    lastReport(Date.parse(heardAt) / 1000, { player }),
+    lastReportAt(Date.parse(heardAt) / 1000, { player }),
     offset(clockOffset / 1000, { player }),
     ...(freeDisk === undefined ? [] : [free(freeDisk, { player })]),
     ...(["error", "warning"] as const).map((severity) =>
       problemCount(problems.filter((problem) => problem.severity === severity).length, { player, severity })
     ),
-    ...Object.entries({ showing: 0, ...screenCounts(said) }).map(([word, count]) =>
+    ...Object.entries({ showing: 0, ...screenCounts(lastReport) }).map(([word, count]) =>
       screenCount(count, { player, word })
     )
   ]

@@ -32,7 +32,7 @@ interface Hub {
 }
 
 export function* problemsOf(player: Omit<PlayerStatus, "problems">, hub: Hub): Generator<Problem> {
-  const { id, isExpected, name, said, since, word } = player
+  const { id, isExpected, name, lastReport, since, word } = player
   const lasts = (millis: number) => since === undefined || hub.now - Date.parse(since) >= millis
   const problem = (code: string, severity: Problem["severity"], text: string): Problem => ({
     code,
@@ -46,7 +46,7 @@ export function* problemsOf(player: Omit<PlayerStatus, "problems">, hub: Hub): G
   if (word === "closed for the day" || word === "stopped") {
     return
   }
-  if (said === undefined) {
+  if (lastReport === undefined) {
     if (lasts(settlingMs)) {
       const report = hub.takesReports
         ? `configure the replica whose node has the id ${JSON.stringify(id)} to report to this machine`
@@ -62,34 +62,34 @@ export function* problemsOf(player: Omit<PlayerStatus, "problems">, hub: Hub): G
       return
     }
     const text =
-      said.stoppedBy === undefined
+      lastReport.stoppedBy === undefined
         ? `last reported at ${since}: check that it is on and reaches this machine, and see its own status`
-        : `was stopped by ${said.stoppedBy} at ${since}, and has not been started since: switch it on`
+        : `was stopped by ${lastReport.stoppedBy} at ${since}, and has not been started since: switch it on`
     yield problem("player:silent", ofExpected, text)
   } else {
-    if (said.duplicate !== undefined) {
-      const text = `has two machines with its id: ${machinesText(said)}. Give each machine its own node id`
+    if (lastReport.duplicate !== undefined) {
+      const text = `has two machines with its id: ${machinesText(lastReport)}. Give each machine its own node id`
       yield problem("player:duplicate", "error", text)
     }
-    if (isRestarting(said)) {
-      const text = `was started again ${said.restarts} times in the last ten minutes: see the reason in its log`
+    if (isRestarting(lastReport)) {
+      const text = `was started again ${lastReport.restarts} times in the last ten minutes: see the reason in its log`
       yield problem("player:restarting", ofExpected, text)
     }
-    if (Math.abs(said.clockOffset) > maxClockOffset) {
-      const { since: _, ...clock } = problem("player:clock", "warning", clockText(said))
+    if (Math.abs(lastReport.clockOffset) > maxClockOffset) {
+      const { since: _, ...clock } = problem("player:clock", "warning", clockText(lastReport))
       yield clock
     }
     if (word === "behind" && since !== undefined && hub.now - Date.parse(since) > behindMs) {
-      const text = `has been behind since ${since}: it has ${versionText(said)}. See the reason in its own status`
+      const text = `has been behind since ${since}: it has ${versionText(lastReport)}. See the reason in its own status`
       yield problem("player:behind", "warning", text)
     }
   }
-  yield* said.problems.map((problem) => reported(id, name, said, problem))
+  yield* lastReport.problems.map((problem) => reported(id, name, lastReport, problem))
 }
 
 /** Always in the same order, whichever machine reported last. */
-export const machinesText = (said: Player): string =>
-  [said, ...(said.duplicate === undefined ? [] : [said.duplicate])]
+export const machinesText = (lastReport: Player): string =>
+  [lastReport, ...(lastReport.duplicate === undefined ? [] : [lastReport.duplicate])]
     .map(({ address, host }) => `${host} (${address})`)
     .toSorted()
     .join(" and ")
@@ -109,13 +109,13 @@ const clockText = ({ clockOffset }: Player): string =>
 const reported = (
   id: string,
   name: string,
-  said: Player,
+  lastReport: Player,
   { count: _, since, ...problem }: Problem
 ): Problem => ({
   ...problem,
   player: problem.player === undefined ? id : `${id}/${problem.player}`,
   text: `Player ${name}: ${excerpt(problem.text)}`,
-  ...defined({ since: hubTime(said, since) })
+  ...defined({ since: hubTime(lastReport, since) })
 })
 
 /**

@@ -13,8 +13,8 @@ import { machinesText, versionText } from "./playerProblems.ts"
 import { isOff } from "./players.ts"
 
 /** The state of a player, and its progress while it copies. */
-export const wordText = ({ said, word }: PlayerStatus): string =>
-  word === "copying" ? `copying ${Math.floor(said?.copiedPercent ?? 0)} %` : word
+export const wordText = ({ lastReport, word }: PlayerStatus): string =>
+  word === "copying" ? `copying ${Math.floor(lastReport?.copiedPercent ?? 0)} %` : word
 
 /**
  * Details beside the state: version, reported problems, duplicate machines, a different version of Vitrine, and who
@@ -30,18 +30,18 @@ export const detailOf = (player: PlayerStatus): string => {
     .join("; ")
 }
 
-const reportedDetails = ({ said, word }: PlayerStatus): ReadonlyArray<string> => {
+const reportedDetails = ({ lastReport, word }: PlayerStatus): ReadonlyArray<string> => {
   if (word === "stopped") {
-    return [`by ${said?.stoppedBy}`]
+    return [`by ${lastReport?.stoppedBy}`]
   }
-  if (said === undefined || isOff(word)) {
+  if (lastReport === undefined || isOff(word)) {
     return []
   }
   return [
-    ...(said.duplicate === undefined ? [] : [`two machines, ${machinesText(said)}`]),
-    ...(word === "behind" ? [versionText(said)] : []),
-    reportText(said),
-    ...(isOfAnotherVitrine(said) ? [`Vitrine ${said.vitrine}`] : [])
+    ...(lastReport.duplicate === undefined ? [] : [`two machines, ${machinesText(lastReport)}`]),
+    ...(word === "behind" ? [versionText(lastReport)] : []),
+    reportText(lastReport),
+    ...(isOfAnotherVitrine(lastReport) ? [`Vitrine ${lastReport.vitrine}`] : [])
   ]
 }
 
@@ -97,7 +97,9 @@ export const isUnwell = ({ problems, word }: PlayerStatus): boolean =>
 
 /** How many players are up to date, and a row for each player that needs attention. */
 export const playersSection = (players: ReadonlyArray<PlayerStatus>): Section => {
-  const others = players.filter(({ said }) => said !== undefined && isOfAnotherVitrine(said)).length
+  const others = players.filter(
+    ({ lastReport }) => lastReport !== undefined && isOfAnotherVitrine(lastReport)
+  ).length
   const versions = `${countText(others, "player")} ${others === 1 ? "runs" : "run"} another version of Vitrine than this hub, ${vitrineVersion}`
   const rows = [
     kv("All", summaryOf(players)),

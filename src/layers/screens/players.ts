@@ -24,19 +24,22 @@ export const playersOf = (state: State, now: number): ReadonlyArray<PlayerStatus
   const openSince = openAt(state.system, now)
   const mark = withMutes(state, now)
   const hub = { now, startTime, takesReports: takesReports(state) }
-  const judge = (id: string, report: Report | undefined): PlayerStatus => {
+  const judge = (id: string, reported: Reported | undefined): PlayerStatus => {
     const { hours, label } = expected.get(id) ?? {}
     const since = openSince(hours)
-    const said = since === undefined && report !== undefined ? withoutAway(report.said) : report?.said
+    const lastReport =
+      since === undefined && reported !== undefined ? withoutAway(reported.lastReport) : reported?.lastReport
     const found =
-      said === undefined ? word("never seen", startTime) : wordOf(said, report?.content, now, since)
+      lastReport === undefined
+        ? word("never seen", startTime)
+        : wordOf(lastReport, reported?.content, now, since)
     const player = {
       id,
-      name: label ?? said?.node.label ?? id,
+      name: label ?? lastReport?.node.label ?? id,
       isExpected: expected.has(id),
       ...found,
       word: since === undefined && isOff(found.word) ? ("closed for the day" as const) : found.word,
-      ...defined({ said })
+      ...defined({ lastReport })
     }
     return { ...player, problems: mark([...problemsOf(player, hub)]) }
   }
@@ -54,29 +57,30 @@ const byRank = Order.combine(
   Order.mapInput(Order.string, ({ name }: PlayerStatus) => name)
 )
 
-interface Report {
-  readonly said: Player
+interface Reported {
+  readonly lastReport: Player
   /** The same content on the hub; missing if the hub has none. */
   readonly content: ContentState | undefined
 }
 
 /** By the ids of the players. */
-const reportsOf = (state: State): ReadonlyMap<string, Report> => {
+const reportsOf = (state: State): ReadonlyMap<string, Reported> => {
   const contents = new Map(contentsOf(state))
   return new Map(
     contentServersOf(state).flatMap(([name, { players = [] }]) =>
       players.map(
-        (said) => [said.node.id, { said, content: contents.get(name.replace(/-server$/, "")) }] as const
+        (lastReport) =>
+          [lastReport.node.id, { lastReport, content: contents.get(name.replace(/-server$/, "")) }] as const
       )
     )
   )
 }
 
 /** The report of a player while its place is closed: a screen that is off is no problem. */
-const withoutAway = (said: Player): Player => ({
-  ...said,
-  problems: said.problems.filter(({ code }) => !awayCodes.has(code)),
-  screens: said.screens.map((screen) =>
+const withoutAway = (lastReport: Player): Player => ({
+  ...lastReport,
+  problems: lastReport.problems.filter(({ code }) => !awayCodes.has(code)),
+  screens: lastReport.screens.map((screen) =>
     isAwayWord(screen.word) ? { ...screen, word: "closed for the day" } : screen
   )
 })
@@ -91,12 +95,12 @@ const stoppedMs = 86_400_000
 
 /** `openSince` is when its place opened; missing if the place is closed. */
 const wordOf = (
-  said: Player,
+  lastReport: Player,
   { activeSince = "", versionId }: Partial<ContentState> = {},
   now: number,
   openSince = now
 ) => {
-  const { copiedPercent, duplicate, heardAt, problems, stoppedBy } = said
+  const { copiedPercent, duplicate, heardAt, problems, stoppedBy } = lastReport
   const at = Date.parse(heardAt)
   if (stoppedBy !== undefined) {
     return word(at >= openSince && now - at < stoppedMs ? "stopped" : "silent", heardAt)
@@ -104,25 +108,25 @@ const wordOf = (
   if (now - at >= silentMs) {
     return word("silent", heardAt)
   }
-  if (duplicate !== undefined || isRestarting(said)) {
+  if (duplicate !== undefined || isRestarting(lastReport)) {
     return word("problem")
   }
   const worst =
     problems.find(({ severity }) => severity === "error") ??
     problems.find(({ code }) => code === "content:failing")
   if (worst !== undefined) {
-    return word("problem", hubTime(said, worst.since))
+    return word("problem", hubTime(lastReport, worst.since))
   }
   const held = problems.find(({ code }) => code === codes.held)
   if (held !== undefined) {
-    return word("held", hubTime(said, held.since))
+    return word("held", hubTime(lastReport, held.since))
   }
   if (copiedPercent !== undefined) {
     return word("copying")
   }
-  const shownSince = hubTime(said, said.activeSince)
+  const shownSince = hubTime(lastReport, lastReport.activeSince)
   const behindSince = shownSince !== undefined && shownSince > activeSince ? shownSince : activeSince
-  return versionId !== undefined && said.versionId !== versionId
+  return versionId !== undefined && lastReport.versionId !== versionId
     ? word("behind", behindSince)
     : word("up to date", shownSince)
 }

@@ -32,8 +32,8 @@ export const makeScreenActions = Effect.fnUntraced(function* (
   const ask = Effect.fnUntraced(function* ({ action, by = "", screen }: AskedScreen) {
     const { players = [], screens } = (yield* read).view
     const own = screens.filter((screen) => screen.content === content).map(({ id }) => id)
-    const ofPlayers = players.flatMap(({ id, said }) =>
-      (said?.screens ?? []).map((screen) => `${id}/${screen.id}`)
+    const ofPlayers = players.flatMap(({ id, lastReport }) =>
+      (lastReport?.screens ?? []).map((screen) => `${id}/${screen.id}`)
     )
     const known = [...own, ...ofPlayers]
     if (!known.includes(screen)) {

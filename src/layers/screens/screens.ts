@@ -16,7 +16,7 @@ import { isHidden, reportsItself, silenceMs } from "./Consumers.ts"
 type State = Pick<GlobalState, "plugins" | "system">
 
 /** A screen without the settings of its configuration. */
-type Found = Pick<ScreenStatus, "active" | "content" | "id" | "said" | "since" | "word">
+type Found = Pick<ScreenStatus, "active" | "content" | "id" | "lastReport" | "since" | "word">
 
 /** The worst first. Omits unexpected screens that have closed, or whose lease has ended. */
 export const screensOf = (state: State, now: number): ReadonlyArray<ScreenStatus> => {
@@ -29,12 +29,12 @@ export const screensOf = (state: State, now: number): ReadonlyArray<ScreenStatus
   const page = contentServersOf(state).find(([, { page }]) => page !== undefined)?.[1].page
   const heard = contents.flatMap(([content, slice]) =>
     (slice.screens ?? []).map(
-      (said): Found => ({
-        id: said.id,
+      (lastReport): Found => ({
+        id: lastReport.id,
         content,
-        active: said.versionId === slice.versionId,
-        said,
-        ...wordOf(said, slice, streams.get(said.id), now)
+        active: lastReport.versionId === slice.versionId,
+        lastReport,
+        ...wordOf(lastReport, slice, streams.get(lastReport.id), now)
       })
     )
   )
@@ -42,7 +42,7 @@ export const screensOf = (state: State, now: number): ReadonlyArray<ScreenStatus
   const listed = heard.filter((screen) =>
     expected.has(screen.id)
       ? isHeardOf(screen) || !present.has(screen.id)
-      : screen.word !== "closed" && now < Date.parse(screen.said?.until ?? "")
+      : screen.word !== "closed" && now < Date.parse(screen.lastReport?.until ?? "")
   )
   const unseen = screens
     .filter(({ id }) => !heard.some((screen) => screen.id === id))
@@ -83,7 +83,7 @@ const isHeardOf = ({ word }: Pick<ScreenStatus, "word">): boolean => !goneWords.
 
 /** How many present screens show a version. */
 export const countOn = (screens: ReadonlyArray<ScreenStatus>, versionId: string): number =>
-  screens.filter((screen) => screen.said?.versionId === versionId && isHeardOf(screen)).length
+  screens.filter((screen) => screen.lastReport?.versionId === versionId && isHeardOf(screen)).length
 
 type Stream = NonNullable<TransportState["consumers"]>[number]
 
@@ -106,26 +106,26 @@ const unheardOf = ({ endedAt }: Partial<Stream> = {}, startTime: string, now: nu
 const behindMs = 60_000
 
 const wordOf = (
-  said: Screen,
+  lastReport: Screen,
   { activeSince = "", versionId }: ContentState,
   stream: Stream | undefined,
   now: number
 ) => {
-  const { closedAt, heardAt, hiddenSince, problem, problemSince, runs, shownSince } = said
+  const { closedAt, heardAt, hiddenSince, problem, problemSince, runs, shownSince } = lastReport
   if (closedAt !== undefined) {
     return word("closed", closedAt)
   }
-  if (now >= silentAt(said, stream)) {
+  if (now >= silentAt(lastReport, stream)) {
     return word("silent", later(heardAt, stream?.endedAt))
   }
   if (problem !== undefined || runs !== undefined) {
     return word("problem", problemSince ?? runs?.[1]?.since)
   }
-  if (isHidden(said)) {
+  if (isHidden(lastReport)) {
     return word("hidden", hiddenSince)
   }
   const behindSince = later(activeSince, shownSince)
-  return said.versionId !== versionId && now - Date.parse(behindSince) > behindMs
+  return lastReport.versionId !== versionId && now - Date.parse(behindSince) > behindMs
     ? word("behind", behindSince)
     : word("showing", shownSince)
 }
@@ -135,13 +135,15 @@ const word = (word: ScreenWord, since?: string) => ({ word, ...defined({ since }
 const later = (one: string, other = ""): string => (other > one ? other : one)
 
 /** When the screen counts as silent, in milliseconds since 1970. */
-const silentAt = (said: Screen, stream: Stream | undefined): number => {
-  const { heardAt } = said
+const silentAt = (lastReport: Screen, stream: Stream | undefined): number => {
+  const { heardAt } = lastReport
   if (stream?.endedAt !== undefined && stream.endedAt > heardAt) {
     return Date.parse(stream.endedAt) + settlingMs
   }
   const isOpen = stream !== undefined && stream.endedAt === undefined
-  return isOpen && !reportsItself(said) ? Number.POSITIVE_INFINITY : Date.parse(heardAt) + silenceMs(said)
+  return isOpen && !reportsItself(lastReport)
+    ? Number.POSITIVE_INFINITY
+    : Date.parse(heardAt) + silenceMs(lastReport)
 }
 
 /** A row for each problem of the screens. */
@@ -157,18 +159,18 @@ export const screenRows = (screens: ReadonlyArray<ScreenStatus>): ReadonlyArray<
     kv(screen.name, screenText(screen), worstTone(screen, screen.word === "showing" ? "ok" : "neutral"))
   )
 
-const screenText = ({ active, said, since, word }: ScreenStatus): string => {
-  if (said === undefined) {
+const screenText = ({ active, lastReport, since, word }: ScreenStatus): string => {
+  if (lastReport === undefined) {
     return word
   }
   if (word === "closed") {
-    return `closed at ${said.closedAt}`
+    return `closed at ${lastReport.closedAt}`
   }
   if (word === "silent") {
     return `silent, last report at ${since}`
   }
-  const version = active ? "the active version" : `version ${said.versionId}`
-  return `${word}${word === "showing" ? " " : ", on "}${version}, last report at ${said.heardAt}`
+  const version = active ? "the active version" : `version ${lastReport.versionId}`
+  return `${word}${word === "showing" ? " " : ", on "}${version}, last report at ${lastReport.heardAt}`
 }
 
 /**
@@ -202,8 +204,8 @@ function* problemsOf(
   startTime: string,
   page?: string
 ): Generator<Problem> {
-  const { id, isExpected, name, said, since, word } = screen
-  const { restarts = 0, runs = [] } = said ?? {}
+  const { id, isExpected, name, lastReport, since, word } = screen
+  const { restarts = 0, runs = [] } = lastReport ?? {}
   const problem = (code: string, text: string): Problem => ({
     code,
     severity: isExpected ? "error" : "warning",
@@ -214,20 +216,23 @@ function* problemsOf(
   const lasts = (millis: number) => since === undefined || now - Date.parse(since) >= millis
 
   if (word === "behind") {
-    const text = `has been behind since ${since}: it still shows version ${said?.versionId}. If this continues, load its page again`
+    const text = `has been behind since ${since}: it still shows version ${lastReport?.versionId}. If this continues, load its page again`
     yield { ...problem("screen:behind", text), severity: "warning", ...begun }
   }
-  if (word === "problem" && said?.problem !== undefined) {
-    yield { ...problem("screen:problem", `has had a problem since ${since}: ${said.problem}`), ...begun }
+  if (word === "problem" && lastReport?.problem !== undefined) {
+    yield {
+      ...problem("screen:problem", `has had a problem since ${since}: ${lastReport.problem}`),
+      ...begun
+    }
   }
   if (word === "hidden" && lasts(hiddenMs)) {
     const text =
-      said?.visible === false
+      lastReport?.visible === false
         ? "is hidden: close what is in front of its page, or show its window"
         : "is hidden: its page no longer draws anything. Load the page again"
     yield { ...problem("screen:hidden", text), ...begun }
   }
-  if (word === "silent" && isExpected && isMissed(said, since, now, startTime)) {
+  if (word === "silent" && isExpected && isMissed(lastReport, since, now, startTime)) {
     const text = `last reported at ${since}: check that it is on, and start its page or program again`
     yield { ...problem("screen:silent", text), ...begun }
   }
@@ -253,8 +258,8 @@ function* problemsOf(
  * Whether the controller has listened long enough to miss this screen. After a start, it must listen as long as a
  * present screen may be silent.
  */
-const isMissed = (said: Screen | undefined, since = "", now: number, startTime: string): boolean =>
-  said === undefined || since >= startTime || now - Date.parse(startTime) >= silenceMs(said)
+const isMissed = (lastReport: Screen | undefined, since = "", now: number, startTime: string): boolean =>
+  lastReport === undefined || since >= startTime || now - Date.parse(startTime) >= silenceMs(lastReport)
 
 const runText = ({ since, visible }: NonNullable<Screen["runs"]>[number]): string =>
   `one since ${since}${visible === false ? ", hidden" : ""}`

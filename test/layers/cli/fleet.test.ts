@@ -65,7 +65,7 @@ live(
     const [json = ""] = yield* says("fleet", "--json", ...args)
     expect(JSON.parse(json)).toMatchObject([
       { id: "hall-3", word: "never seen", isExpected: true },
-      { id: "hall-4", name: "Hall 4", word: "up to date", said: { host: "box-4" } }
+      { id: "hall-4", name: "Hall 4", word: "up to date", lastReport: { host: "box-4" } }
     ])
   })
 )

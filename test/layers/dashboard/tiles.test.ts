@@ -14,7 +14,7 @@ const at = "2026-11-21T09:30:00.000Z"
 const active = "20261121T093000Z"
 const older = "20261121T080000Z"
 
-const said: Screen = { id: "left", versionId: active, shownSince: at, heardAt: at, until: at }
+const lastReport: Screen = { id: "left", versionId: active, shownSince: at, heardAt: at, until: at }
 
 const screen = (status: Partial<ScreenStatus> = {}): ScreenStatus => ({
   id: "left",
@@ -24,7 +24,7 @@ const screen = (status: Partial<ScreenStatus> = {}): ScreenStatus => ({
   problems: [],
   since: at,
   active: true,
-  said,
+  lastReport,
   ...status
 })
 
@@ -36,7 +36,7 @@ const player = (status: Partial<PlayerStatus> = {}): PlayerStatus => ({
   isExpected: true,
   word: "up to date",
   problems: [],
-  said: report,
+  lastReport: report,
   ...status
 })
 
@@ -62,7 +62,7 @@ describe("the tile of a screen", () => {
       screen({
         word: "problem",
         active: false,
-        said: { ...said, versionId: older, problem: "no film" },
+        lastReport: { ...lastReport, versionId: older, problem: "no film" },
         problems: [problem("screen:problem", "warning", "Screen Left wall has a problem")]
       })
     ])
@@ -93,14 +93,14 @@ describe("the screens of a tile", () => {
       { id: "one", label: "North", word: "hidden" },
       { id: "two", word: "showing" }
     ]
-    expect(tileOf({ said: { ...report, screens } })).toMatchObject({
+    expect(tileOf({ lastReport: { ...report, screens } })).toMatchObject({
       asked: [
         { id: "hall-3/one", name: "North" },
         { id: "hall-3/two", name: "two" }
       ]
     })
     const many = Array.from({ length: 64 }, (_, index) => ({ id: String(index), word: "showing" }))
-    expect(tileOf({ said: { ...report, screens: many } })?.asked).toHaveLength(maxAsked)
+    expect(tileOf({ lastReport: { ...report, screens: many } })?.asked).toHaveLength(maxAsked)
   })
 })
 
@@ -115,7 +115,7 @@ describe("the tile of a player", () => {
     const tile = tileOf({
       word: "problem",
       problems,
-      said: { ...report, screens, problems }
+      lastReport: { ...report, screens, problems }
     })
     expect(tile).toMatchObject({
       name: "Hall 3",
@@ -136,7 +136,7 @@ describe("the tile of a player", () => {
     const problems = [problem("disk:full", "error", "no space is left"), problem("b", "warning", "more")]
     const unwell = {
       problems,
-      said: { ...report, problems }
+      lastReport: { ...report, problems }
     }
     expect(tileOf({ word: "problem", ...unwell })).toMatchObject({ text: "no space is left" })
     expect(tileOf({ word: "silent", ...unwell })).not.toHaveProperty("text")
@@ -153,7 +153,7 @@ describe("the tile of a player", () => {
 
   it("has the percentage of a copy, and the version that is shown meanwhile", () => {
     const copying = { ...report, versionId: older, copiedPercent: 42.6 }
-    expect(tileOf({ word: "copying", said: copying })).toMatchObject({
+    expect(tileOf({ word: "copying", lastReport: copying })).toMatchObject({
       tone: "held",
       percent: 43,
       versionId: older
@@ -161,7 +161,7 @@ describe("the tile of a player", () => {
   })
 
   it("has no screens if the player was never seen", () => {
-    const { said: _, ...unseen } = player({ word: "never seen" })
+    const { lastReport: _, ...unseen } = player({ word: "never seen" })
     expect(playerTiles([unseen]).shown).toEqual([{ name: "Hall 3", word: "never seen", tone: "neutral" }])
   })
 })
@@ -177,7 +177,7 @@ describe("many tiles", () => {
 
   it("name a limited number of screens of a player", () => {
     const screens = Array.from({ length: 300 }, (_, index) => ({ id: String(index), word: "closed" }))
-    expect(tileOf({ said: { ...report, screens } })?.screens).toMatchObject({ count: 300 })
-    expect(tileOf({ said: { ...report, screens } })?.screens?.unwell).toHaveLength(maxUnwell)
+    expect(tileOf({ lastReport: { ...report, screens } })?.screens).toMatchObject({ count: 300 })
+    expect(tileOf({ lastReport: { ...report, screens } })?.screens?.unwell).toHaveLength(maxUnwell)
   })
 })

@@ -10,7 +10,7 @@ const player: PlayerStatus = {
   isExpected: true,
   word: "up to date",
   problems: [],
-  said: {
+  lastReport: {
     vitrine: "0.1.0",
     sentAt: "1970-01-01T00:00:01.000Z",
     node: { id: 'hall "3"\\\n' },
@@ -63,8 +63,8 @@ describe("the metrics of players", () => {
   })
 
   it("show that a player is silent, and that no screen shows anything", () => {
-    const said = player.said && { ...player.said, screens: [] }
-    const samples = samplesOf([{ ...player, id: "a", word: "silent", ...(said && { said }) }])
+    const lastReport = player.lastReport && { ...player.lastReport, screens: [] }
+    const samples = samplesOf([{ ...player, id: "a", word: "silent", ...(lastReport && { lastReport }) }])
     expect(samples).toContain('vitrine_player_up{player="a"} 0')
     expect(samples).toContain('vitrine_player_screens{player="a",word="showing"} 0')
   })

@@ -76,7 +76,7 @@ describe("a player is", () => {
         word: "up to date",
         problems: [],
         since: at(0),
-        said: hall3
+        lastReport: hall3
       }
     ])
     expect(playersAt({ players: [hall3] }, 24)).toMatchObject([{ name: "Hall 3", isExpected: false }])
@@ -146,15 +146,15 @@ describe("a player is", () => {
 
   it("up to date outside its hours if only its screens are off", () => {
     const screens = [{ id: "left", word: "closed" }]
-    const said = { ...hall3, problems: [error], screens }
+    const lastReport = { ...hall3, problems: [error], screens }
     const hours = { zone: "UTC", sat: "10:00-18:00" }
-    const [player] = playersAt({ players: [said], expected: [{ id: "hall-3", hours }] }, 10)
+    const [player] = playersAt({ players: [lastReport], expected: [{ id: "hall-3", hours }] }, 10)
     expect(player).toMatchObject({
       word: "up to date",
       problems: [],
-      said: { screens: [{ word: "closed for the day" }] }
+      lastReport: { screens: [{ word: "closed for the day" }] }
     })
-    const later = { ...said, heardAt: at(1200) }
+    const later = { ...lastReport, heardAt: at(1200) }
     expect(wordAt({ players: [later], expected: [{ id: "hall-3", hours }] }, 1200)).toEqual([
       "problem",
       "screen:closed"
@@ -526,11 +526,11 @@ describe("whatever players report,", () => {
     "each that is behind, has a problem, or is expected and silent, has a problem in the list",
     { players: anyPlayers },
     ({ players }) => {
-      for (const { isExpected, problems, said, word } of playersAt({ players, expected }, 3700)) {
+      for (const { isExpected, problems, lastReport, word } of playersAt({ players, expected }, 3700)) {
         const isAway = word === "silent" || word === "never seen"
-        const isWrong = isAway ? isExpected : word === "behind" || (said?.problems.length ?? 0) > 0
+        const isWrong = isAway ? isExpected : word === "behind" || (lastReport?.problems.length ?? 0) > 0
         expect(problems.length > 0 || !isWrong).toBe(true)
-        expect(word === "up to date" && said?.problems.length === 0 && problems.length > 0).toBe(false)
+        expect(word === "up to date" && lastReport?.problems.length === 0 && problems.length > 0).toBe(false)
         expect(problems.every(({ text }) => text.length < 3000)).toBe(true)
       }
     },

@@ -49,7 +49,7 @@ export const fleetText = (
 }
 
 const cellsOf = (player: PlayerStatus, isAnyExpected: boolean, now: number): ReadonlyArray<string> => {
-  const { isExpected, name, said } = player
+  const { isExpected, name, lastReport } = player
   const last = [
     screensText(player),
     isAnyExpected && !isExpected ? "not expected" : "",
@@ -58,17 +58,17 @@ const cellsOf = (player: PlayerStatus, isAnyExpected: boolean, now: number): Rea
   return [
     printableLine(name),
     wordText(player),
-    said === undefined ? "" : printableLine(said.versionId ?? "none"),
-    said === undefined ? "never" : ageText(said.heardAt, now),
+    lastReport === undefined ? "" : printableLine(lastReport.versionId ?? "none"),
+    lastReport === undefined ? "never" : ageText(lastReport.heardAt, now),
     last.filter(String.isNonEmpty).join("; ")
   ]
 }
 
 /** `1 hidden, 3 showing` */
-const screensText = ({ said, word }: PlayerStatus): string =>
-  said === undefined || isOff(word)
+const screensText = ({ lastReport, word }: PlayerStatus): string =>
+  lastReport === undefined || isOff(word)
     ? ""
-    : Object.entries(screenCounts(said))
+    : Object.entries(screenCounts(lastReport))
         .map(([word, count]) => `${count} ${printableLine(word)}`)
         .join(", ")
 

@@ -8,7 +8,7 @@ import { wellPlayer } from "../../../support/fleet.ts"
 const now = Date.parse("2026-11-21T12:00:00.000Z")
 const ago = (seconds: number) => new Date(now - seconds * 1000).toISOString()
 
-const said = wellPlayer("hall-1", ago(5), {
+const lastReport = wellPlayer("hall-1", ago(5), {
   versionId: "20261121T093000Z",
   screens: [
     { id: "left", word: "showing" },
@@ -23,13 +23,13 @@ const good = (id: string): PlayerStatus => ({
   word: "up to date",
   problems: [],
   since: ago(8000),
-  said
+  lastReport
 })
 const silent = (id: string): PlayerStatus => ({
   ...good(id),
   word: "silent",
   since: ago(200),
-  said: { ...said, heardAt: ago(200) },
+  lastReport: { ...lastReport, heardAt: ago(200) },
   problems: [{ code: "player:silent", severity: "error", subject: id, text: "…" }]
 })
 const closed = {
@@ -41,8 +41,8 @@ const failing: PlayerStatus = {
   ...good("Hall 2"),
   word: "problem",
   since: ago(7300),
-  said: {
-    ...said,
+  lastReport: {
+    ...lastReport,
     problems: [closed],
     screens: [
       { id: "left", word: "closed" },
@@ -85,9 +85,13 @@ describe("the text of a fleet", () => {
   })
 
   it("shows the percentage of a copy, and that a player has no version", () => {
-    const copying = { ...good("a"), word: "copying", said: { ...said, copiedPercent: 40.7 } } as const
-    const { versionId: _, ...empty } = said
-    const behind = { ...good("b"), word: "behind", said: empty } as const
+    const copying = {
+      ...good("a"),
+      word: "copying",
+      lastReport: { ...lastReport, copiedPercent: 40.7 }
+    } as const
+    const { versionId: _, ...empty } = lastReport
+    const behind = { ...good("b"), word: "behind", lastReport: empty } as const
     expect(linesOf([behind, copying]).slice(3)).toEqual([
       "· b       behind        none              5 s     2 showing; no version",
       "· a       copying 40 %  20261121T093000Z  5 s     2 showing"
@@ -122,7 +126,9 @@ describe("the text of a fleet", () => {
   const player = FastCheck.oneof(
     FastCheck.constantFrom(unseen, silent("Hall 1")),
     words.map(good),
-    words.map((text): PlayerStatus => ({ ...failing, said: { ...said, problems: [{ ...closed, text }] } })),
+    words.map(
+      (text): PlayerStatus => ({ ...failing, lastReport: { ...lastReport, problems: [{ ...closed, text }] } })
+    ),
     words.map((name): PlayerStatus => ({ ...good(name), word: "closed for the day" }))
   )
   it.prop(
@@ -133,8 +139,8 @@ describe("the text of a fleet", () => {
       expect(lines.filter((line) => Array.from(line).length > 80)).toEqual([])
       expect(lines.filter((line) => /^[✗✓·!] /.test(line))).toHaveLength(players.length)
       const shown = new Set(lines.flatMap((line) => line.split(/[ ;]+/)))
-      const expected = players.flatMap(({ name, said }) =>
-        [name, ...(said?.problems ?? []).map(({ text }) => text)].flatMap((text) => text.split(" "))
+      const expected = players.flatMap(({ name, lastReport }) =>
+        [name, ...(lastReport?.problems ?? []).map(({ text }) => text)].flatMap((text) => text.split(" "))
       )
       expect(expected.filter((word) => !shown.has(word))).toEqual([])
     }
