@@ -157,7 +157,7 @@ export const makePolling = Effect.fnUntraced(function* (sources: ReadonlyArray<C
   const failure = makeLastFailure<FetchError>((inRow) => (inRow === 0 ? permanentPause : fetchPause(inRow)))
 
   /** Sources that know of a failed poll: only a fetch tells them that they work again. */
-  const failed = new Set<string>()
+  const failed = yield* Ref.make<Changed>(new Set())
 
   const pollSource = Effect.fnUntraced(function* (source: ContentSource) {
     const { id, poll } = source
@@ -167,12 +167,15 @@ export const makePolling = Effect.fnUntraced(function* (sources: ReadonlyArray<C
     const cursor = Option.fromNullable((yield* Ref.get(cursors)).get(id))
     const changes = yield* poll(cursor).pipe(
       Effect.catchAllDefect((cause) => new SourceError({ source: id, cause })),
-      Effect.tapError((error) => {
-        if (!error.isTransient) failed.add(id)
-        return reportFailure(source, error)
-      })
+      Effect.tapError((error) =>
+        Effect.zipRight(
+          error.isTransient ? Effect.void : Ref.update(failed, (before) => new Set([...before, id])),
+          reportFailure(source, error)
+        )
+      )
     )
-    return [{ id, ...changes, ...(failed.delete(id) ? { changed: "everything" as const } : {}) }]
+    const hasFailed = (yield* Ref.get(failed)).has(id)
+    return [{ id, ...changes, ...(hasFailed ? { changed: "everything" as const } : {}) }]
   })
 
   const add = (changed: Iterable<string>) => Ref.update(found, (before) => new Set([...before, ...changed]))
@@ -182,6 +185,8 @@ export const makePolling = Effect.fnUntraced(function* (sources: ReadonlyArray<C
     const changed = answers.flatMap(({ changed, id }) => (changed === "nothing" ? [] : [id]))
     // Before the cursors: after an interruption in between, changes come twice, and none is lost.
     yield* add(changed)
+    const works = new Set(answers.map(({ id }) => id))
+    yield* Ref.update(failed, (before) => new Set([...before].filter((id) => !works.has(id))))
     yield* Ref.update(
       cursors,
       (before) => new Map([...before, ...answers.map(({ cursor, id }) => [id, cursor] as const)])

@@ -2,6 +2,7 @@ import { expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { makePolling } from "../../../src/layers/fetching/fetchSources.ts"
+import { type ContentSource, changesSince } from "../../../src/services/ContentSource.ts"
 import { SourceError } from "../../../src/services/SourceError.ts"
 import { withJumpingClock } from "../../support/jumpingClock.ts"
 
@@ -19,4 +20,32 @@ it.effect("a failed fetch is retried after its pause, even if the clock is set b
       expect(yield* refusal).toEqual(Option.none())
     })
   )
+)
+
+it.effect("a source whose poll failed is fetched once it works, though other polls fail meanwhile", () =>
+  Effect.gen(function* () {
+    const failing = new Set(["rooms"])
+    const source = (id: string): ContentSource => ({
+      id,
+      fetch: () => Effect.dieMessage("nothing is fetched here"),
+      poll: (cursor) =>
+        failing.has(id)
+          ? new SourceError({ source: id, cause: new Error("as the test wants it") })
+          : Effect.succeed(
+              changesSince(
+                Option.orElseSome(cursor, () => "1"),
+                "1"
+              )
+            )
+    })
+    const { found, poll } = yield* makePolling([source("rooms"), source("tours")])
+    yield* Effect.flip(poll)
+    failing.clear()
+    failing.add("tours")
+    yield* Effect.flip(poll)
+    failing.clear()
+    expect(yield* poll).toBe(true)
+    expect([...(yield* found)]).toContain("rooms")
+    expect(yield* poll).toBe(false)
+  })
 )
