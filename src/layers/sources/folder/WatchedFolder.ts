@@ -108,7 +108,11 @@ export const make = Effect.fnUntraced(function* (
     const { held } = yield* Ref.get(state)
     if (held === undefined) return
     if (yield* isHeld(held.file)) return yield* held.error
-    yield* Ref.update(state, ({ held: _, ...before }) => ({ ...before, freed: before.freed + 1 }))
+    yield* Ref.update(state, (now) => {
+      const { held: waited, ...others } = now
+      // Another look may have counted it already, or found another file.
+      return waited === held ? { ...others, freed: others.freed + 1 } : now
+    })
   })
 
   /** Fails if a change was seen within the last second. */
