@@ -125,4 +125,15 @@ describe.skipIf(isMissing("nginx"))("media behind nginx", () => {
       expect((yield* Effect.flip(fetch())).message).toContain(reason)
     }).pipe(Effect.provide(mediaServices))
   )
+
+  it.scopedLive("whose names differ only in letter case are two files on every file system", () =>
+    Effect.gen(function* () {
+      const { fetch, link, write } = yield* setUp()
+      write("A.jpg", "large")
+      write("a.jpg", "small")
+      link("/museum/A.jpg", "/museum/a.jpg")
+      const { media } = yield* fetch()
+      expect(new Set(media.map((name) => name.toLowerCase())).size).toBe(2)
+    }).pipe(Effect.provide(mediaServices))
+  )
 })
