@@ -12,7 +12,7 @@ import { viewOf } from "../support/readState.ts"
 const at = "2026-11-22T08:30:00.000Z"
 const now = Date.parse("2026-11-22T09:00:00.000Z")
 
-const said = FastCheck.constant(player({ node: { id: "hall-3" }, heardAt: at, sentAt: at }))
+const lastReport = FastCheck.constant(player({ node: { id: "hall-3" }, heardAt: at, sentAt: at }))
 
 const travelled = (view: View): View =>
   Schema.decodeUnknownSync(Schema.parseJson(View))(JSON.stringify(Schema.encodeSync(View)(view)))
@@ -43,7 +43,7 @@ describe("a view", () => {
       active: FastCheck.boolean()
     })
     const playerStatus = FastCheck.record(
-      { ...common, word: FastCheck.constantFrom(...playerWords), since: FastCheck.constant(at), said },
+      { ...common, word: FastCheck.constantFrom(...playerWords), since: FastCheck.constant(at), lastReport },
       { requiredKeys: ["id", "name", "isExpected", "problems", "word"] }
     )
     const views = FastCheck.record({
