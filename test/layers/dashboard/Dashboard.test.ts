@@ -119,6 +119,16 @@ describe("the routes for reading", () => {
     }).pipe(over())
   )
 
+  it.effect("have the players of a hub in the metrics", () =>
+    Effect.gen(function* () {
+      const { updateSlice } = yield* ControllerState
+      yield* updateSlice("content-server", () => serverSlice({ players: [player("hall-3")] }))
+      expect((yield* dashboard.get("/metrics")).body).toContain('\nvitrine_player_up{player="hall-3"} 1\n')
+      yield* TestClock.adjust("25 seconds")
+      expect((yield* dashboard.get("/metrics")).body).toContain('\nvitrine_player_up{player="hall-3"} 0\n')
+    }).pipe(over())
+  )
+
   it.effect("have every file beside the page, and every import", () =>
     Effect.gen(function* () {
       const files = readdirSync(new URL("../../../src/layers/dashboard/page", import.meta.url))
@@ -364,6 +374,14 @@ describe("the dashboard", () => {
       expect(lastEvent(received.text(), "log")).toMatchObject([
         { level: "info", text: expect.stringContaining(`Dashboard on http://127.0.0.1:${port}`) }
       ])
+    }).pipe(over())
+  )
+
+  it.effect("reports that its port is in use", () =>
+    Effect.gen(function* () {
+      const port = yield* dashboard.port
+      const error = yield* Effect.flip(DashboardLayer.make({ port }))
+      expect(error.message).toContain(`port ${port} is already in use`)
     }).pipe(over())
   )
 })
