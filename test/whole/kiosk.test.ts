@@ -260,12 +260,12 @@ describe.skipIf(isMissing("chromium"))("the page of a kiosk", () => {
   })
 })
 
-/** The watcher of a browser, whose minutes are seconds; the browser is a script of Node. */
+/** The watcher of a browser, whose minutes are a few seconds; the browser is a script of Node. */
 const watch = (...args: ReadonlyArray<string>) =>
   Effect.acquireRelease(
     Effect.sync(() => {
       const fast =
-        "data:text/javascript,const f = setInterval; globalThis.setInterval = (g, ms) => f(g, ms / 100)"
+        "data:text/javascript,const f = setInterval; globalThis.setInterval = (g, ms) => f(g, ms / 25)"
       return spawn(process.execPath, ["--import", fast, `${repository}/deploy/kiosk/watch.mjs`, ...args], {
         stdio: ["ignore", "pipe", "pipe"]
       })
