@@ -67,7 +67,7 @@ const tiles = <A extends { readonly isExpected: boolean; readonly word: string }
   }
 }
 
-const screenTile = ({ content, id, name, problems, lastReport, since, word }: ScreenStatus): Tile => ({
+const screenTile = ({ content, id, lastReport, name, problems, since, word }: ScreenStatus): Tile => ({
   name,
   word,
   tone: worstTone({ problems }, word === "showing" ? "ok" : "neutral"),
@@ -81,7 +81,7 @@ const screenTile = ({ content, id, name, problems, lastReport, since, word }: Sc
 })
 
 const playerTile = (player: PlayerStatus): Tile => {
-  const { id, name, lastReport, since, word } = player
+  const { id, lastReport, name, since, word } = player
   const { copiedPercent, screens = [], versionId } = lastReport ?? {}
   const asked = screens.slice(0, maxAsked).map((screen) => ({
     id: `${id}/${screen.id}`,
@@ -113,7 +113,7 @@ const toneOfPlayer: { readonly [word in PlayerStatus["word"]]?: Tile["tone"] } =
 
 /** The first problem that a player reports, except problems of its screens, or who stopped it. Nothing for a silent player: its report is old. */
 const playerText = (player: PlayerStatus): string | undefined => {
-  const { problems, lastReport, word } = player
+  const { lastReport, problems, word } = player
   if (word === "silent") {
     return undefined
   }

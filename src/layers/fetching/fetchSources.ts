@@ -169,7 +169,10 @@ export const makePolling = Effect.fnUntraced(function* (sources: ReadonlyArray<C
       Effect.catchAllDefect((cause) => new SourceError({ source: id, cause })),
       Effect.tapError((error) =>
         Effect.zipRight(
-          error.isTransient ? Effect.void : Ref.update(failed, (before) => new Set([...before, id])),
+          Effect.unless(
+            Ref.update(failed, (before) => new Set([...before, id])),
+            () => error.isTransient
+          ),
           reportFailure(source, error)
         )
       )
@@ -185,8 +188,8 @@ export const makePolling = Effect.fnUntraced(function* (sources: ReadonlyArray<C
     const changed = answers.flatMap(({ changed, id }) => (changed === "nothing" ? [] : [id]))
     // Before the cursors: after an interruption in between, changes come twice, and none is lost.
     yield* add(changed)
-    const works = new Set(answers.map(({ id }) => id))
-    yield* Ref.update(failed, (before) => new Set([...before].filter((id) => !works.has(id))))
+    const working = new Set(answers.map(({ id }) => id))
+    yield* Ref.update(failed, (before) => new Set([...before].filter((id) => !working.has(id))))
     yield* Ref.update(
       cursors,
       (before) => new Map([...before, ...answers.map(({ cursor, id }) => [id, cursor] as const)])

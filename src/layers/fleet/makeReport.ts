@@ -90,7 +90,7 @@ const reportedProblem = ({ muted: _, since, ...problem }: Problem) =>
 const timeIfAny = (text = ""): string | undefined =>
   Number.isNaN(Date.parse(text)) ? undefined : new Date(text).toISOString()
 
-const reportedScreen = ({ id, name: label, lastReport, since, word }: ScreenStatus) =>
+const reportedScreen = ({ id, lastReport, name: label, since, word }: ScreenStatus) =>
   decodeScreen({
     id,
     word,

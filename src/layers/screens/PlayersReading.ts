@@ -34,7 +34,7 @@ export const playerMetrics = (
   players: ReadonlyArray<PlayerStatus>
 ): ReadonlyArray<MetricPair.MetricPair.Untyped> => players.flatMap(metricsOf)
 
-const metricsOf = ({ id: player, name, lastReport, word }: PlayerStatus) => {
+const metricsOf = ({ id: player, lastReport, name, word }: PlayerStatus) => {
   if (lastReport === undefined) {
     return [up(0, { player })]
   }

@@ -32,7 +32,7 @@ interface Hub {
 }
 
 export function* problemsOf(player: Omit<PlayerStatus, "problems">, hub: Hub): Generator<Problem> {
-  const { id, isExpected, name, lastReport, since, word } = player
+  const { id, isExpected, lastReport, name, since, word } = player
   const lasts = (millis: number) => since === undefined || hub.now - Date.parse(since) >= millis
   const problem = (code: string, severity: Problem["severity"], text: string): Problem => ({
     code,

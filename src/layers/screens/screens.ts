@@ -204,7 +204,7 @@ function* problemsOf(
   startTime: string,
   page?: string
 ): Generator<Problem> {
-  const { id, isExpected, name, lastReport, since, word } = screen
+  const { id, isExpected, lastReport, name, since, word } = screen
   const { restarts = 0, runs = [] } = lastReport ?? {}
   const problem = (code: string, text: string): Problem => ({
     code,

@@ -49,7 +49,7 @@ export const fleetText = (
 }
 
 const cellsOf = (player: PlayerStatus, isAnyExpected: boolean, now: number): ReadonlyArray<string> => {
-  const { isExpected, name, lastReport } = player
+  const { isExpected, lastReport, name } = player
   const last = [
     screensText(player),
     isAnyExpected && !isExpected ? "not expected" : "",

@@ -139,7 +139,7 @@ describe("the text of a fleet", () => {
       expect(lines.filter((line) => Array.from(line).length > 80)).toEqual([])
       expect(lines.filter((line) => /^[✗✓·!] /.test(line))).toHaveLength(players.length)
       const shown = new Set(lines.flatMap((line) => line.split(/[ ;]+/)))
-      const expected = players.flatMap(({ name, lastReport }) =>
+      const expected = players.flatMap(({ lastReport, name }) =>
         [name, ...(lastReport?.problems ?? []).map(({ text }) => text)].flatMap((text) => text.split(" "))
       )
       expect(expected.filter((word) => !shown.has(word))).toEqual([])
