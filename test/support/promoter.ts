@@ -137,13 +137,6 @@ const Records = Schema.parseJson(
   )
 )
 
-export interface PromotedVersion {
-  /** Counts up from version to version. */
-  readonly edition: number
-  /** Absolute paths. */
-  readonly files: ReadonlyArray<string>
-}
-
 /** Reads a version; dies unless it is one edition, all of it is there, is right, and is all there is. */
 export const readPromoted = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
