@@ -9,7 +9,7 @@ const whole = ["test/whole/**/*.test.ts"]
 
 /**
  * What takes minutes, and is not in `.ci/run`: chaos (machines, servers and processes that are killed, suspended and cut
- * off), large pictures and files, hundreds of versions and edits in one page, dev servers, installations from a registry.
+ * off), large pictures and files, hundreds of versions and edits in one page, dev servers.
  */
 const long = [
   "clientMemory",
@@ -23,7 +23,6 @@ const long = [
   "natsCluster",
   "natsFaults",
   "operating",
-  "packageFromRegistry",
   "pages",
   "renewal",
   "replicaKill",

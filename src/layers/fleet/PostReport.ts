@@ -1,7 +1,6 @@
 /**
  * The hub that a player reports to. Posts one report, and reads the response.
  */
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
@@ -44,10 +43,10 @@ export const ReportOptions = expectsSecret(
 export type ReportOptions = typeof ReportOptions.Type
 
 /** The hub did not accept a report. */
-export class ReportRefused extends Data.TaggedError("vitrine/ReportRefused")<{
+export class ReportRefused extends Schema.TaggedError<ReportRefused>()("vitrine/ReportRefused", {
   /** The reason, and what to do about it if this is known. */
-  readonly detail: string
-}> {}
+  detail: Schema.String
+}) {}
 
 export type PostReport = (report: PlayerReport) => Effect.Effect<ReportAnswer, ReportRefused>
 

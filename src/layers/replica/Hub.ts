@@ -3,7 +3,6 @@
  *
  * Owns the requests and the meaning of their responses. Its caller decides what happens to a version.
  */
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
@@ -49,7 +48,7 @@ export const Address = Schema.transform(
 )
 
 /** The hub has no such file, or its manifest names another version than the version that is being copied. */
-export class MovedOn extends Data.TaggedError("vitrine/MovedOn")<{ readonly error: CopyFailed }> {}
+export class MovedOn extends Schema.TaggedError<MovedOn>()("vitrine/MovedOn", { error: CopyFailed }) {}
 
 export type Hub = Effect.Effect.Success<ReturnType<typeof make>>
 
