@@ -36,17 +36,9 @@ const long = [
 ].map((name) => `test/whole/${name}.test.ts`)
 
 /** What is under load, or measures what it leaves behind: at the end, with no build. */
-const load = [
-  "border",
-  "clients",
-  "contentRequests",
-  "floods",
-  "fuzz",
-  "fuzz/*",
-  "control",
-  "month",
-  "openStreams"
-].map((name) => `test/whole/${name}.test.ts`)
+const load = ["border", "clients", "contentRequests", "floods", "control", "month"].map(
+  (name) => `test/whole/${name}.test.ts`
+)
 
 /** Servers of other makers, which are installed on first use: `npm run test:vendors`. */
 const vendors = ["test/vendors/*.test.ts"]

@@ -32,7 +32,7 @@ export const error = (error: RequestError): Response => {
 export const unexpected = (cause: Cause.Cause<unknown>): Effect.Effect<Response> =>
   Cause.isInterruptedOnly(cause)
     ? Effect.as(
-        Effect.logWarning("A request was interrupted by what it asked for", cause),
+        Effect.logInfo("A request was interrupted by its own work, as at the end of the controller", cause),
         json({ error: { message: interrupted } }, 503)
       )
     : Effect.as(

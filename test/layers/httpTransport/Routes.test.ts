@@ -192,7 +192,7 @@ describe("POST /command", () => {
         )
       )
       expect(lines).toEqual(
-        expect.arrayContaining([expect.stringMatching(/^WARN A request was interrupted/)])
+        expect.arrayContaining([expect.stringMatching(/^INFO A request was interrupted/)])
       )
     }).pipe(
       Effect.scoped,

@@ -133,8 +133,9 @@ const isDate = (text: string) => !Number.isNaN(Date.parse(text))
 const StatusSnapshot = StatusPart.pipe(Schema.filter(({ header }) => isDate(header.startTime)))
 
 const GlobalState = Schema.Struct({
-  system: Schema.Struct({ startTime: Schema.String, mode: Schema.String }),
+  system: Schema.Struct({ startTime: Schema.String, mode: Schema.String, node: Schema.Unknown }),
   plugins: Schema.Record({ key: Schema.String, value: Schema.Unknown }),
+  problems: Schema.optional(Schema.Array(Schema.Unknown)),
   _version: Schema.Number
 }).pipe(Schema.filter(({ system }) => isDate(system.startTime)))
 
