@@ -1,5 +1,5 @@
 /**
- * When actions are retried or repeated, and the last failure of an action.
+ * When actions are retried or repeated, how long they may take, and the last failure of an action.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -11,6 +11,17 @@ import * as Schedule from "effect/Schedule"
 import * as ScheduleDecision from "effect/ScheduleDecision"
 import * as ScheduleInterval from "effect/ScheduleInterval"
 import { monotonicMillis } from "./monotonicMillis.ts"
+
+/**
+ * As `Effect.timeoutFail`. That function is not interrupted if it runs beside others in `Effect.forEach` and one of
+ * them fails. Without a limit if the duration is infinite.
+ */
+export const withTimeout =
+  <E>(duration: Duration.DurationInput, onTimeout: () => E) =>
+  <A, E1, R>(effect: Effect.Effect<A, E1, R>): Effect.Effect<A, E | E1, R> =>
+    Duration.isFinite(Duration.decode(duration))
+      ? Effect.raceFirst(effect, Effect.zipRight(Effect.sleep(duration), Effect.failSync(onTimeout)))
+      : effect
 
 /** A pause that doubles with each further failure in a row, up to the longest. The first failure is 1. */
 const doubling = (first: Duration.DurationInput, longest: Duration.DurationInput) => (failures: number) =>

@@ -9,9 +9,10 @@ import * as Effect from "effect/Effect"
 import { constTrue } from "effect/Function"
 import * as Record from "effect/Record"
 import * as Scope from "effect/Scope"
+import { withTimeout } from "../../internal/Schedules.ts"
 import { drop, end, isWholeRead, type Response } from "./Body.ts"
 import { type Headers, readHeader } from "./headers.ts"
-import { connectionFailed, DownloadFailed, failed, notWhole, silent, withTimeout } from "./httpFailure.ts"
+import { connectionFailed, DownloadFailed, failed, notWhole, silent } from "./httpFailure.ts"
 import { hideSecrets } from "./secrets.ts"
 
 export interface RequestOptions {

@@ -12,19 +12,12 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { excerpt, printableLine } from "../../internal/printable.ts"
+import { withTimeout } from "../../internal/Schedules.ts"
 import { causeWithoutSecrets, OptionalErrorChain } from "../../internal/SerializedError.ts"
 import * as Body from "./Body.ts"
 import * as Get from "./Get.ts"
 import { type Headers, mayChangeUnseen, readHeaders } from "./headers.ts"
-import {
-  DownloadFailed,
-  originOf,
-  passes,
-  RetryAfter,
-  retryAfter,
-  withRetries,
-  withTimeout
-} from "./httpFailure.ts"
+import { DownloadFailed, originOf, passes, RetryAfter, retryAfter, withRetries } from "./httpFailure.ts"
 import { naming } from "./localAddress.ts"
 import { hideSecrets, SentSecrets } from "./secrets.ts"
 

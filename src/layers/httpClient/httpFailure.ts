@@ -47,17 +47,6 @@ const retries = Schedule.identity<unknown>().pipe(
 export const withRetries = <A, E, R>(attempt: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.retry(attempt, retries)
 
-/**
- * As `Effect.timeoutFail`. That function is not interrupted if it runs beside others in `Effect.forEach` and one of
- * them fails.
- */
-export const withTimeout =
-  <E>(millis: number, onTimeout: () => E) =>
-  <A, E1, R>(effect: Effect.Effect<A, E1, R>): Effect.Effect<A, E | E1, R> =>
-    millis === Number.POSITIVE_INFINITY
-      ? effect
-      : Effect.raceFirst(effect, Effect.zipRight(Effect.sleep(millis), Effect.failSync(onTimeout)))
-
 /** Whether a status is transient: a read is then retried. 202 says that the response is being prepared. */
 export const passes = (status: number): boolean =>
   status === 202 || status === 408 || status === 425 || status === 429 || status >= 500

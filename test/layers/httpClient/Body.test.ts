@@ -10,8 +10,9 @@ import * as FastCheck from "effect/FastCheck"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Scheduler from "effect/Scheduler"
+import { withTimeout } from "../../../src/internal/Schedules.ts"
 import * as Body from "../../../src/layers/httpClient/Body.ts"
-import { failed, withTimeout } from "../../../src/layers/httpClient/httpFailure.ts"
+import { failed } from "../../../src/layers/httpClient/httpFailure.ts"
 import { eventLoopTurn } from "../../support/waiting.ts"
 
 /** Parts of a body: how many turns of the event loop each comes after the part before, and its length. */

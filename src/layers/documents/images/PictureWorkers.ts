@@ -15,6 +15,7 @@ import * as Pool from "effect/Pool"
 import * as Schema from "effect/Schema"
 import { explain } from "../../../files/systemError.ts"
 import { excerpt } from "../../../internal/printable.ts"
+import { withTimeout } from "../../../internal/Schedules.ts"
 import { optional } from "../../../internal/schemas.ts"
 import { Sha256 } from "../../../services/ContentSource.ts"
 import type * as Worker from "./pictureWorker.ts"
@@ -162,27 +163,21 @@ const startWorker = Effect.acquireRelease(
   // ever.
   (worker) => Effect.sync(() => worker.kill("SIGKILL"))
 ).pipe(
-  Effect.tap((worker) => within("10 minutes", nextAnswer(worker, Ready))),
+  Effect.tap((worker) => within("10 minutes")(nextAnswer(worker, Ready))),
   Effect.mapError(
     ({ detail }) => new PictureNotMade({ detail: `the process for pictures does not start: ${detail}` })
   )
 )
 
-const within = <A>(duration: Duration.DurationInput, work: Effect.Effect<A, PictureNotMade>) =>
-  Effect.timeoutFail(work, {
-    duration,
-    onTimeout: () => new PictureNotMade({ detail: `it takes longer than ${duration}.` })
-  })
+const within = (duration: Duration.DurationInput) =>
+  withTimeout(duration, () => new PictureNotMade({ detail: `it takes longer than ${duration}.` }))
 
 const isRunning = ({ connected, exitCode, signalCode }: ChildProcess) =>
   connected && exitCode === null && signalCode === null
 
 /** The job is sent when its answer can be heard, so that no answer is taken for that of the next job. */
 const ask = <A>(worker: ChildProcess, job: Worker.Job, answer: Schema.Schema<A>) =>
-  within(
-    longest,
-    nextAnswer(worker, answer, () => worker.send(job, () => {}))
-  )
+  within(longest)(nextAnswer(worker, answer, () => worker.send(job, () => {})))
 
 /** The process is killed if the effect is interrupted. */
 const nextAnswer = <A>(worker: ChildProcess, answer: Schema.Schema<A>, begin: () => void = constVoid) =>

@@ -15,6 +15,7 @@ import * as Stream from "effect/Stream"
 import { fileName } from "../../../files/fileName.ts"
 import { expects, omittable, optional } from "../../../internal/Options.ts"
 import { printableLine } from "../../../internal/printable.ts"
+import { withTimeout } from "../../../internal/Schedules.ts"
 import { messageOf } from "../../../internal/SerializedError.ts"
 import {
   type ContentSourceDefinition,
@@ -193,11 +194,10 @@ const signalOfFetch = Effect.map(
 /** Calls a function of the user. Its signal aborts when the effect is interrupted. */
 const calling = <A>(place: string, call: (signal: AbortSignal) => A | Promise<A>) =>
   Effect.tryPromise({ try: async (signal) => call(signal), catch: failedIn(place) }).pipe(
-    Effect.timeoutFail({
-      duration: maxDuration,
-      onTimeout: () =>
-        new SourceError({ place, detail: `it has sent nothing for ${maxDuration}`, isTransient: true })
-    })
+    withTimeout(
+      maxDuration,
+      () => new SourceError({ place, detail: `it has sent nothing for ${maxDuration}`, isTransient: true })
+    )
   )
 
 const failedIn = (place: string) => (cause: unknown) =>

@@ -243,6 +243,24 @@ describe("a source from a function", () => {
     }).pipe(run)
   )
 
+  it.scoped("has its signal aborted at once when another source fails", () =>
+    Effect.gen(function* () {
+      const isCalled = yield* Deferred.make<AbortSignal>()
+      const { fetch } = yield* setUp({
+        fetch: ({ signal }) => {
+          Deferred.unsafeDone(isCalled, Effect.succeed(signal))
+          return new Promise(() => {})
+        }
+      })
+      const other = Effect.zipRight(Deferred.await(isCalled), Effect.fail("it failed"))
+      const failed = yield* Effect.flip(
+        Effect.forEach([fetch(), other], (source) => source, { concurrency: "unbounded" })
+      )
+      expect(failed).toBe("it failed")
+      expect((yield* Deferred.await(isCalled)).aborted).toBe(true)
+    }).pipe(run)
+  )
+
   it.scoped("has its signal aborted when the fetch ends before the records of a document", () =>
     Effect.gen(function* () {
       const isRead = yield* Deferred.make<AbortSignal>()
