@@ -12,13 +12,16 @@ import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as HashMap from "effect/HashMap"
+import * as HashSet from "effect/HashSet"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import * as Stream from "effect/Stream"
 import { type ContentCounts, sumCounts } from "../../internal/contentCounts.ts"
 import { fetchPause, makeLastFailure } from "../../internal/Schedules.ts"
 import type { FetchError } from "../../services/Content.ts"
-import type { ContentSource } from "../../services/ContentSource.ts"
+import type { ContentSource, SourceChanges } from "../../services/ContentSource.ts"
 import { SourceError } from "../../services/SourceError.ts"
 import { type StagedVersion, type VersionSource, VersionStore } from "../../services/VersionStore.ts"
 import { checkSources, sampleSource } from "./checkSources.ts"
@@ -72,7 +75,7 @@ export const fetchSources = (
         const staged = yield* store.stage
         const fetched = yield* Effect.forEach(
           sources,
-          (source) => takeOrFetch(source, staged, changed.has(source.id)),
+          (source) => takeOrFetch(source, staged, HashSet.has(changed, source.id)),
           { concurrency: "unbounded" }
         )
         yield* beforePromotion
@@ -115,7 +118,7 @@ export const fetchSources = (
       if ((yield* store.manifest).status !== "ok") {
         yield* polling.add(sourceIds)
       }
-      if ((yield* polling.found).size === 0) {
+      if (HashSet.size(yield* polling.found) === 0) {
         return "same"
       }
       const refusal = yield* polling.refusal
@@ -144,75 +147,88 @@ export const fetchSources = (
 class StillChanging extends Data.TaggedError("vitrine/StillChanging") {}
 
 /** The ids of sources that have changed. */
-type Changed = ReadonlySet<string>
+type Changed = HashSet.HashSet<string>
 
 /** After a permanent failure, the pause before the next try if nothing has changed. */
 const permanentPause = Duration.minutes(10)
 
+/** What the polls of the sources have told. */
+interface Polled {
+  /** Where the next poll of each source begins. */
+  readonly cursors: HashMap.HashMap<string, string>
+  /** The changes that are in no version yet. */
+  readonly found: Changed
+  /** Sources that know of a failed poll: only a fetch tells them that they work again. */
+  readonly failed: HashSet.HashSet<string>
+}
+
 /** Polls sources for changes, and remembers the changes until a version has them. */
 export const makePolling = Effect.fnUntraced(function* (sources: ReadonlyArray<ContentSource>) {
-  /** Where the next poll of each source begins. */
-  const cursors = yield* Ref.make<ReadonlyMap<string, string>>(new Map())
-  const found = yield* Ref.make<Changed>(new Set())
+  const polled = yield* Ref.make<Polled>({
+    cursors: HashMap.empty(),
+    found: HashSet.empty(),
+    failed: HashSet.empty()
+  })
   const failure = makeLastFailure<FetchError>((inRow) => (inRow === 0 ? permanentPause : fetchPause(inRow)))
 
-  /** Sources that know of a failed poll: only a fetch tells them that they work again. */
-  const failed = yield* Ref.make<Changed>(new Set())
+  const add = (changed: Iterable<string>) =>
+    Ref.update(polled, (before) => ({ ...before, found: HashSet.union(before.found, changed) }))
 
+  const answered = (id: string, { changed, cursor }: SourceChanges) =>
+    Ref.modify(polled, ({ cursors, failed, found }) => {
+      const hasChanged = changed !== "nothing" || HashSet.has(failed, id)
+      return [
+        hasChanged,
+        {
+          cursors: HashMap.set(cursors, id, cursor),
+          found: hasChanged ? HashSet.add(found, id) : found,
+          failed: HashSet.remove(failed, id)
+        }
+      ]
+    })
+
+  const refused = (source: ContentSource, error: SourceError) =>
+    Effect.unless(
+      Ref.update(polled, (before) => ({ ...before, failed: HashSet.add(before.failed, source.id) })),
+      () => error.isTransient
+    ).pipe(Effect.zipRight(reportFailure(source, error)))
+
+  /** Whether the source has changed since its previous poll. */
   const pollSource = Effect.fnUntraced(function* (source: ContentSource) {
     const { id, poll } = source
     if (poll === undefined) {
-      return []
+      return false
     }
-    const cursor = Option.fromNullable((yield* Ref.get(cursors)).get(id))
-    const changes = yield* poll(cursor).pipe(
+    const { cursors } = yield* Ref.get(polled)
+    const changes = yield* poll(HashMap.get(cursors, id)).pipe(
       Effect.catchAllDefect((cause) => new SourceError({ source: id, cause })),
-      Effect.tapError((error) =>
-        Effect.zipRight(
-          Effect.unless(
-            Ref.update(failed, (before) => new Set([...before, id])),
-            () => error.isTransient
-          ),
-          reportFailure(source, error)
-        )
-      )
+      Effect.tapError((error) => refused(source, error))
     )
-    const hasFailed = (yield* Ref.get(failed)).has(id)
-    return [{ id, ...changes, ...(hasFailed ? { changed: "everything" as const } : {}) }]
-  })
-
-  const add = (changed: Iterable<string>) => Ref.update(found, (before) => new Set([...before, ...changed]))
-
-  const poll = Effect.gen(function* () {
-    const answers = (yield* Effect.forEach(sources, pollSource, { concurrency: "unbounded" })).flat()
-    const changed = answers.flatMap(({ changed, id }) => (changed === "nothing" ? [] : [id]))
-    // Before the cursors: after an interruption in between, changes come twice, and none is lost.
-    yield* add(changed)
-    const working = new Set(answers.map(({ id }) => id))
-    yield* Ref.update(failed, (before) => new Set([...before].filter((id) => !working.has(id))))
-    yield* Ref.update(
-      cursors,
-      (before) => new Map([...before, ...answers.map(({ cursor, id }) => [id, cursor] as const)])
-    )
-    return changed.length > 0
+    return yield* answered(id, changes)
   })
 
   return {
-    /** Polls all sources, and gives whether any has changed since the previous poll. */
-    poll,
+    /** Polls all sources, and gives whether any has changed since the previous poll. If any fails, the others count. */
+    poll: Effect.gen(function* () {
+      const [failures, answers] = yield* Effect.partition(sources, pollSource, { concurrency: "unbounded" })
+      const [error] = failures
+      return error === undefined ? answers.includes(true) : yield* error
+    }),
 
-    hasPolled: Effect.map(Ref.get(cursors), ({ size }) => size > 0),
+    hasPolled: Effect.map(Ref.get(polled), ({ cursors }) => HashMap.size(cursors) > 0),
 
     /** The changes that are in no version yet. */
-    found: Ref.get(found),
+    found: Effect.map(Ref.get(polled), ({ found }) => found),
 
     /** Adds changes. */
     add,
 
     /** Takes the changes for a new version. If `use` fails, they count as changes again. */
     take: <A, E>(use: (changed: Changed) => Effect.Effect<A, E>) =>
-      Effect.flatMap(Ref.getAndSet(found, new Set()), (changed) =>
-        Effect.onError(use(changed), () => add(changed))
+      Effect.acquireUseRelease(
+        Ref.modify(polled, (before) => [before.found, { ...before, found: HashSet.empty<string>() }]),
+        use,
+        (changed, exit) => (Exit.isSuccess(exit) ? Effect.void : add(changed))
       ),
 
     /** Remembers how a fetch ends, for `refusal`. */

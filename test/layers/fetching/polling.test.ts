@@ -1,4 +1,5 @@
 import { expect, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { makePolling } from "../../../src/layers/fetching/fetchSources.ts"
@@ -48,4 +49,37 @@ it.effect("a source whose poll failed is fetched once it works, though other pol
     expect([...(yield* found)]).toContain("rooms")
     expect(yield* poll).toBe(false)
   })
+)
+
+it.effect(
+  "a source keeps its cursor and its changes, though the poll of another fails before it answers",
+  () =>
+    Effect.gen(function* () {
+      const hasFailed = yield* Deferred.make<void>()
+      const cursors: Array<Option.Option<string>> = []
+      const fetch = () => Effect.dieMessage("nothing is fetched here")
+      const { found, poll } = yield* makePolling([
+        {
+          id: "rooms",
+          fetch,
+          poll: (cursor) => {
+            cursors.push(cursor)
+            return Effect.as(Deferred.await(hasFailed), changesSince(cursor, "1"))
+          }
+        },
+        {
+          id: "tours",
+          fetch,
+          poll: () =>
+            Effect.zipRight(
+              Deferred.succeed(hasFailed, undefined),
+              new SourceError({ source: "tours", cause: new Error("as the test wants it") })
+            )
+        }
+      ])
+      yield* Effect.flip(poll)
+      expect([...(yield* found)]).toEqual(["rooms"])
+      yield* Effect.flip(poll)
+      expect(cursors).toEqual([Option.none(), Option.some("1")])
+    })
 )

@@ -253,9 +253,7 @@ describe("a source from a function", () => {
         }
       })
       const other = Effect.zipRight(Deferred.await(isCalled), Effect.fail("it failed"))
-      const failed = yield* Effect.flip(
-        Effect.forEach([fetch(), other], (source) => source, { concurrency: "unbounded" })
-      )
+      const failed = yield* Effect.flip(Effect.all([fetch(), other], { concurrency: "unbounded" }))
       expect(failed).toBe("it failed")
       expect((yield* Deferred.await(isCalled)).aborted).toBe(true)
     }).pipe(run)
