@@ -118,12 +118,14 @@ export type Manifest = typeof Manifest.Type
  * The result of `content.manifest.read`.
  *
  * @since 0.1.0
- * @category models
+ * @category schemas
  */
-export type ManifestReading =
-  | { readonly status: "ok"; readonly manifest: Manifest }
-  | { readonly status: "missing" }
-  | { readonly status: "invalid"; readonly message: string }
+export const ManifestReading = Schema.Union(
+  Schema.Struct({ status: Schema.Literal("ok"), manifest: Manifest }),
+  Schema.Struct({ status: Schema.Literal("missing") }),
+  Schema.Struct({ status: Schema.Literal("invalid"), message: Schema.String })
+)
+export type ManifestReading = typeof ManifestReading.Type
 
 /**
  * The manifest, if it names an existing version.
@@ -389,27 +391,28 @@ export type Lease = typeof Lease.Type
  * The content of an ack, beside the version that the consumer shows.
  *
  * @since 0.1.0
- * @category models
+ * @category schemas
  */
-export interface AckDetails {
+export const AckDetails = Schema.Struct({
   /** What it cannot show of the version. */
-  readonly problem?: string
+  problem: optional(Schema.String),
   /** How often it renews the lease, in milliseconds; default ten minutes. */
-  readonly renewMs?: number
+  renewMs: optional(Schema.Positive),
   /** Whether people could see it: no other window is in front of it. */
-  readonly visible?: boolean
+  visible: optional(Schema.Boolean),
   /** Whether it has drawn frames since its last ack. */
-  readonly drawing?: boolean
+  drawing: optional(Schema.Boolean),
   /** Random, the same until the page or program ends. It tells two runs with the same id apart. */
-  readonly runId?: string
+  runId: optional(Schema.String),
   /**
    * Whether a link of its site led to it, or it was asked to load again: then it is no restart if the run before has
    * closed.
    */
-  readonly navigated?: boolean
+  navigated: optional(Schema.Boolean),
   /** Whether it is about to end. Then the ack says nothing else except which run it is. */
-  readonly closing?: boolean
-}
+  closing: optional(Schema.Boolean)
+})
+export type AckDetails = typeof AckDetails.Type
 
 /**
  * A consumer with a fresh lease, by its last report. Times are in milliseconds since 1970.

@@ -2,7 +2,7 @@
  * The commands of the command line with their options and arguments. What they do is loaded when one of them runs.
  */
 import { Argument, Command, Option } from "commander"
-import type { ScreenAction } from "../../services/ContentCommands.ts"
+import type { ScreenAction } from "../../services/AskedScreen.ts"
 
 export type CommandName =
   | "init"

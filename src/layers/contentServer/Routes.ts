@@ -11,6 +11,7 @@ import * as Record from "effect/Record"
 import { messageOf } from "../../internal/SerializedError.ts"
 import { makeWarnOnce } from "../../internal/warnOnce.ts"
 import { CommandBus } from "../../services/CommandBus.ts"
+import { contentCommands } from "../../services/contentCommands.ts"
 import type { VersionId } from "../../services/VersionStore.ts"
 import { pathOf } from "../http/Application.ts"
 import { Unreadable } from "../http/errors.ts"
@@ -116,11 +117,15 @@ const interval = "1 minute"
  */
 const makeWhileReading = Effect.fnUntraced(function* (content: string) {
   const commands = yield* CommandBus
+  const { dispatch } = contentCommands(content).keep
   const readers = new Map<VersionId, number>()
   const fibers = yield* FiberMap.make<VersionId>()
 
   const keep = (versionId: VersionId, still: boolean) =>
-    Effect.ignore(commands.dispatch({ type: `${content}.keep`, versionId, still }, { timeout: interval }))
+    dispatch({ versionId, still }, { timeout: interval }).pipe(
+      Effect.provideService(CommandBus, commands),
+      Effect.ignore
+    )
 
   const keepWhileRead = (versionId: VersionId) =>
     Effect.zipRight(

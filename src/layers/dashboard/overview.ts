@@ -4,13 +4,13 @@
 
 import * as Effect from "effect/Effect"
 import * as Number from "effect/Number"
-import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
 import { type ContentCounts, sumCounts } from "../../internal/contentCounts.ts"
 import { defined } from "../../internal/schemas.ts"
 import { CommandBus } from "../../services/CommandBus.ts"
 import { ControllerState, type Node } from "../../services/ControllerState.ts"
-import { VersionsReport } from "../../services/VersionStore.ts"
+import { contentCommands } from "../../services/contentCommands.ts"
+import type { VersionsReport } from "../../services/VersionStore.ts"
 import type { ContentStatus, View } from "../../services/View.ts"
 import { isOff } from "../screens/players.ts"
 import { countOn } from "../screens/screens.ts"
@@ -54,8 +54,6 @@ export interface ShownVersion
 const maxVersions = 50
 const maxProblems = 50
 
-const decodeVersions = Schema.decodeUnknown(VersionsReport)
-
 /** How long reading a version store may take. */
 const patience = "5 seconds"
 
@@ -64,10 +62,12 @@ export const makeOverview = Effect.fnUntraced(function* (actions: Actions) {
   const { read } = yield* ControllerState
 
   const versionsOf = (name: string) =>
-    commands.dispatch({ type: `${name}.versions` }, { timeout: patience }).pipe(
-      Effect.flatMap(decodeVersions),
-      Effect.orElseSucceed(() => undefined)
-    )
+    contentCommands(name)
+      .versions.dispatch({}, { timeout: patience })
+      .pipe(
+        Effect.provideService(CommandBus, commands),
+        Effect.orElseSucceed(() => undefined)
+      )
 
   return Effect.gen(function* () {
     const { view } = yield* read

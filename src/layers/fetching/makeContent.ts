@@ -22,7 +22,6 @@ import { compareAnnounced } from "../comparing/makeComparing.ts"
 import { makeScreens } from "../screens/Consumers.ts"
 import * as ActiveVersion from "./ActiveVersion.ts"
 import type { ContentRules } from "./ContentOptions.ts"
-import { registerCommands } from "./contentCommands.ts"
 import {
   beginCounts,
   makeMomentary,
@@ -34,6 +33,7 @@ import {
 import { makeDiskSpace } from "./diskSpace.ts"
 import { makeFetchReport } from "./fetchReport.ts"
 import { reading } from "./pluginReading.ts"
+import { registerCommands } from "./registerCommands.ts"
 import { keepFetching } from "./ticks.ts"
 import { endHolds } from "./Undo.ts"
 

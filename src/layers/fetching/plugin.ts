@@ -17,7 +17,7 @@ import * as VersionStoreDisk from "../versions/VersionStoreDisk.ts"
 import * as ActiveVersion from "./ActiveVersion.ts"
 import * as Content from "./Content.ts"
 import * as ContentOptions from "./ContentOptions.ts"
-import { registerOnDisk } from "./contentCommands.ts"
+import { registerOnDisk } from "./registerCommands.ts"
 
 /**
  * Fetches content from its sources into immutable versions on disk, and announces the active version.

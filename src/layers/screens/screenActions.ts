@@ -6,12 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Ref from "effect/Ref"
 import { monotonicMillis } from "../../internal/monotonicMillis.ts"
 import { printableLine } from "../../internal/printable.ts"
-import {
-  type AckAnswer,
-  type AskedScreen,
-  askedForMs,
-  UnknownScreen
-} from "../../services/ContentCommands.ts"
+import { type AckAnswer, type AskedScreen, askedForMs, UnknownScreen } from "../../services/AskedScreen.ts"
 import type { ContentEvent } from "../../services/ContentEvents.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 
@@ -47,10 +42,10 @@ export const makeScreenActions = Effect.fnUntraced(function* (
   })
 
   /** The response to an ack of a screen. Each action is delivered once. */
-  const answer = Effect.fnUntraced(function* (screen: string): Effect.fn.Return<AckAnswer | undefined> {
+  const answer = Effect.fnUntraced(function* (screen: string): Effect.fn.Return<AckAnswer | null> {
     const asked = yield* waiting.take((id) => id === screen)
     if (asked.length === 0) {
-      return undefined
+      return null
     }
     const actions = asked.map(({ action }) => action)
     yield* Effect.logInfo(

@@ -46,14 +46,14 @@ describe("an action that is requested of a screen", () => {
   it.scoped("is in the response to the next ack, once, with the names of the machine and the screen", () =>
     withContent(
       Effect.gen(function* () {
-        expect(yield* ack("left")).toBeUndefined()
+        expect(yield* ack("left")).toBeNull()
         yield* ask("left", "identify")
         yield* ask("left", "identify")
         yield* ask("left", "reload")
-        expect(yield* ack("right")).toBeUndefined()
-        expect(yield* ack("left", { closing: true })).toBeUndefined()
+        expect(yield* ack("right")).toBeNull()
+        expect(yield* ack("left", { closing: true })).toBeNull()
         expect(yield* ack("left")).toEqual({ actions: ["identify", "reload"], label: "hall: Left wall" })
-        expect(yield* ack("left")).toBeUndefined()
+        expect(yield* ack("left")).toBeNull()
         yield* ask("right", "reload")
         expect(yield* ack("right")).toEqual({ actions: ["reload"], label: "hall: right" })
       })
@@ -81,7 +81,7 @@ describe("an action that is requested of a screen", () => {
         yield* TestClock.adjust("119 seconds")
         yield* ask("right", "reload")
         yield* TestClock.adjust("1 second")
-        expect(yield* ack("left")).toBeUndefined()
+        expect(yield* ack("left")).toBeNull()
         expect(yield* ack("right")).toEqual({ actions: ["reload"], label: "hall: right" })
       })
     )
@@ -96,9 +96,9 @@ describe("an action that is requested of a screen", () => {
           screen: "right",
           result: { actions: ["reload"] }
         }
-        expect(yield* ack("left", wishes)).toBeUndefined()
-        expect(yield* ack("right")).toBeUndefined()
-        expect(yield* ack("left")).toBeUndefined()
+        expect(yield* ack("left", wishes)).toBeNull()
+        expect(yield* ack("right")).toBeNull()
+        expect(yield* ack("left")).toBeNull()
       })
     )
   )
@@ -139,7 +139,7 @@ describe("an action that is requested", () => {
         for (const action of ["open", "", "https://evil.example"]) {
           expect(yield* messageOf(ask("left", action))).toContain("was given wrong fields: action")
         }
-        expect(yield* ack("left")).toBeUndefined()
+        expect(yield* ack("left")).toBeNull()
       })
     )
   )
@@ -157,7 +157,7 @@ describe("an action that is requested", () => {
             screen: "hall-3/left",
             action: "identify"
           })
-          expect(yield* ack("left")).toBeUndefined()
+          expect(yield* ack("left")).toBeNull()
           expect(yield* messageOf(ask("hall-3/right", "identify"))).toContain("left, right, hall-3/left.")
         })
       )

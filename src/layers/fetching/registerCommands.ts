@@ -1,0 +1,75 @@
+/**
+ * Registers the commands of the content plugin, `content.fetch`, `content.ack`, `content.manifest.read`,
+ * `content.keep`, `content.check`, `content.verify`, `content.versions`, `content.diff`, `content.rollback`,
+ * `content.hold`, `content.release`, `content.resume` and `content.screen`; the name may differ from `content`.
+ */
+import * as Effect from "effect/Effect"
+import { printableLine } from "../../internal/printable.ts"
+import { makeWarnOnce } from "../../internal/warnOnce.ts"
+import type { Content, FetchError } from "../../services/Content.ts"
+import { type ContentCheck, NotFetchedHere } from "../../services/ContentCheck.ts"
+import type { ContentSample, NoSuchSource } from "../../services/ContentSample.ts"
+import { ControllerState } from "../../services/ControllerState.ts"
+import { contentCommands } from "../../services/contentCommands.ts"
+import { VersionStore } from "../../services/VersionStore.ts"
+import { makeComparing } from "../comparing/makeComparing.ts"
+import { makeScreenActions } from "../screens/screenActions.ts"
+import { zoneOf } from "../status/openingHours.ts"
+import type { Report } from "./contentState.ts"
+import * as Undo from "./Undo.ts"
+
+/** How much of a reason is logged, in characters. The reason has the name of the screen in it. */
+const maxReason = 300
+
+export interface Fetching extends Pick<Content["Type"], "fetch"> {
+  /** Missing if versions are copied. */
+  readonly check: Effect.Effect<ContentCheck, FetchError> | undefined
+  /** As `check`, for one source. */
+  readonly sample: ((sourceId: string) => Effect.Effect<ContentSample, FetchError | NoSuchSource>) | undefined
+  /** Runs after each ack. */
+  readonly acknowledged: Effect.Effect<void>
+  readonly report: Report
+}
+
+/** Registers all commands until the scope ends. */
+export const registerCommands = Effect.fnUntraced(function* (
+  name: string,
+  { acknowledged, check, fetch, report, sample }: Fetching
+) {
+  const commands = contentCommands(name)
+  const store = yield* VersionStore
+  const screenActions = yield* makeScreenActions(name, report)
+  const warnOfScreen = makeWarnOnce((reason) => `A screen is not listed: ${printableLine(reason, maxReason)}`)
+  yield* commands.fetch.register(() => fetch)
+  yield* commands.check.register(
+    ({ source }): Effect.Effect<ContentCheck | ContentSample, FetchError | NotFetchedHere | NoSuchSource> =>
+      (source === undefined ? check : sample?.(source)) ?? new NotFetchedHere()
+  )
+  yield* commands["manifest.read"].register(() => store.manifest)
+  yield* commands.ack.register(({ consumerId, versionId, ...details }) =>
+    store.acknowledge(consumerId, versionId, details).pipe(
+      Effect.tapErrorTag("vitrine/InvalidConsumerId", ({ message }) => warnOfScreen(message)),
+      Effect.tapErrorTag("vitrine/TooManyLeases", ({ message }) => warnOfScreen(message)),
+      Effect.zipRight(acknowledged),
+      Effect.zipRight(details.closing === true ? Effect.succeed(null) : screenActions.answer(consumerId))
+    )
+  )
+  yield* commands.keep.register(({ still, versionId }) => Effect.as(store.keep(versionId, still), null))
+  yield* commands.screen.register((asked) => Effect.as(screenActions.ask(asked), null))
+  yield* registerOnDisk(name)
+})
+
+/** Registers the commands that need only the versions on disk, until the scope ends. */
+export const registerOnDisk = Effect.fnUntraced(function* (name: string) {
+  const commands = contentCommands(name)
+  const store = yield* VersionStore
+  yield* commands.verify.register(({ versionId }) => store.verify(versionId))
+  const { diff, withChanges } = yield* makeComparing
+  yield* commands.versions.register(() => Effect.flatMap(Undo.versions, withChanges))
+  yield* commands.diff.register(diff)
+  yield* commands.rollback.register(Undo.rollback)
+  const { hours } = (yield* (yield* ControllerState).state).system
+  yield* commands.hold.register(Undo.hold(zoneOf(hours)))
+  yield* commands.release.register(Undo.release)
+  yield* commands.resume.register(Undo.resume)
+})

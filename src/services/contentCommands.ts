@@ -1,0 +1,77 @@
+/**
+ * The commands of a content: their fields, beside `type`, and their results.
+ */
+import * as Schema from "effect/Schema"
+import { optional } from "../internal/schemas.ts"
+import { AckAnswer, AskedScreen } from "./AskedScreen.ts"
+import { define } from "./CommandBus.ts"
+import { ContentCheck } from "./ContentCheck.ts"
+import { ContentDiff } from "./ContentDiff.ts"
+import { FetchOutcome } from "./ContentEvents.ts"
+import { ContentSample } from "./ContentSample.ts"
+import { AckDetails, HoldOutcome, ManifestReading, Verification, VersionsReport } from "./VersionStore.ts"
+
+const text = optional(Schema.String)
+
+/** Who asks, for people, and for which version. */
+const OfVersion = Schema.Struct({ by: text, versionId: text })
+
+/** The commands of the content with this name. */
+export const contentCommands = (content: string) => ({
+  fetch: define({ type: `${content}.fetch`, fields: Schema.Struct({}), success: FetchOutcome }),
+  check: define({
+    type: `${content}.check`,
+    fields: Schema.Struct({ source: text }),
+    success: Schema.Union(ContentCheck, ContentSample)
+  }),
+  "manifest.read": define({
+    type: `${content}.manifest.read`,
+    fields: Schema.Struct({}),
+    success: ManifestReading
+  }),
+  ack: define({
+    type: `${content}.ack`,
+    fields: Schema.Struct({ consumerId: Schema.String, versionId: Schema.String, ...AckDetails.fields }),
+    success: Schema.NullOr(AckAnswer)
+  }),
+  keep: define({
+    type: `${content}.keep`,
+    fields: Schema.Struct({ versionId: Schema.String, still: optional(Schema.Boolean) }),
+    success: Schema.Null
+  }),
+  verify: define({
+    type: `${content}.verify`,
+    fields: Schema.Struct({ versionId: text }),
+    success: Verification
+  }),
+  versions: define({ type: `${content}.versions`, fields: Schema.Struct({}), success: VersionsReport }),
+  diff: define({
+    type: `${content}.diff`,
+    fields: Schema.Struct({ from: text, to: text }),
+    success: ContentDiff
+  }),
+  rollback: define({ type: `${content}.rollback`, fields: OfVersion, success: HoldOutcome }),
+  hold: define({
+    type: `${content}.hold`,
+    fields: Schema.Struct({ by: text, until: text }),
+    success: HoldOutcome
+  }),
+  release: define({ type: `${content}.release`, fields: OfVersion, success: HoldOutcome }),
+  resume: define({ type: `${content}.resume`, fields: Schema.Struct({ by: text }), success: HoldOutcome }),
+  screen: define({ type: `${content}.screen`, fields: AskedScreen, success: Schema.Null })
+})
+
+type Commands = ReturnType<typeof contentCommands>
+
+/**
+ * The commands of a content named `content`, by their `type`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type BuiltInCommands = {
+  readonly [Name in keyof Commands as `content.${Name}`]: {
+    readonly fields: Commands[Name]["fields"]["Type"]
+    readonly result: Commands[Name]["success"]["Type"]
+  }
+}
