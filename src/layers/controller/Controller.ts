@@ -74,10 +74,12 @@ export const runPersistent = <E = never>(
     yield* Effect.gen(function* () {
       const scope = yield* makeTimedScope("The controller's endpoint", end, reserved)
       const askedToEnd = yield* Scope.extend(endpoint, scope)
-      yield* Scope.extend(start(configuration.plugins, context, end), pluginScope)
-      yield* Effect.logInfo("Ready")
-      yield* onReady
-      yield* askedToEnd
+      const running = Scope.extend(start(configuration.plugins, context, end), pluginScope).pipe(
+        Effect.zipRight(Effect.logInfo("Ready")),
+        Effect.zipRight(onReady),
+        Effect.zipRight(Effect.never)
+      )
+      yield* Effect.raceFirst(askedToEnd, running)
       yield* Effect.logInfo("Stopping")
     }).pipe(
       Effect.onInterrupt(() => Effect.logInfo("Stopping")),

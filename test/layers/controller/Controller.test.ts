@@ -289,4 +289,21 @@ describe("Controller", () => {
       ])
     }).pipe(withLog([]), Effect.scoped, Effect.provide(environment("persistent")))
   )
+
+  it.effect("ends when it is asked to, though a plugin is still being set up", () => {
+    const lines: Array<string> = []
+    return Effect.gen(function* () {
+      const asked = yield* Deferred.make<void>()
+      const begun = yield* Deferred.make<void>()
+      const setup = () => Effect.zipRight(Deferred.succeed(begun, undefined), Effect.never)
+      const hooks = { endpoint: Effect.succeed(Deferred.await(asked)), onReady: Effect.void }
+      const running = yield* Effect.fork(
+        runPersistent({ cwd, plugins: [{ name: "projector", issues: [], setup }] }, hooks)
+      )
+      yield* Deferred.await(begun)
+      yield* Deferred.succeed(asked, undefined)
+      yield* Fiber.join(running)
+      expect(lines.at(-1)).toBe("INFO Stopping")
+    }).pipe(withLog(lines), Effect.provide(environment("persistent")))
+  })
 })
