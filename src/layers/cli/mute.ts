@@ -30,8 +30,14 @@ const Muted = Schema.Struct({ ...Mute.fields, problems: Schema.Number })
 
 export const run = (options: Options, name?: string) =>
   askController(options)(
-    name === undefined ? list : options.end === true ? unmute(name, options) : mute(name, options)
+    name === undefined ? listAll(options) : options.end === true ? unmute(name, options) : mute(name, options)
   )
+
+/** With an option of a mute, the name was forgotten. */
+const listAll = ({ by, end, until, why }: Options) =>
+  [by, end, until, why].every((option) => option === undefined)
+    ? list
+    : new CliError({ message: "Name what is muted, for example vitrine mute NAME --until 18:00." })
 
 const list = Effect.gen(function* () {
   const { mutes, now } = yield* (yield* IpcClient).view

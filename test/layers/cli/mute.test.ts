@@ -51,6 +51,7 @@ it.scopedLive("vitrine mute starts, lists and ends mutes, and prints how many pr
       'Nothing is muted by the name "left". Muted names: lft.'
     )
     expect(yield* messageOf("left")).toContain("Say until when, for example --until 18:00")
+    expect(yield* messageOf("--until", "18:00", "--why", "painting")).toContain("Name what is muted")
     expect(yield* messageOf("left", "--until", "soon")).toContain('No time or duration: "soon"')
     expect(yield* messageOf("left", "--until", "31 days")).toContain(
       "Not muted: the mute must end in the next 30 days"
