@@ -80,17 +80,23 @@ export const identityOf = ({ host, pathname, protocol, search }: URL): string =>
 /** The parameters that do not sign the address. */
 const unsigned = (search: string): string => {
   const parameters = search.slice(1).split("&")
-  const names = new Set(parameters.map(nameOf))
-  const kept = parameters.filter((parameter) => parameter !== "" && !isSignature(nameOf(parameter), names))
+  const isSigning = signing(search)
+  const kept = parameters.filter((parameter) => parameter !== "" && !isSigning(parameter))
   return kept.length === 0 ? "" : `?${kept.join("&")}`
 }
 
-/** The value with each link reduced to its identity, without its signature; the value itself if no link is signed. */
+/** Whether one of the parameters signs the address. */
+const isSigned = ({ search }: URL): boolean => search.slice(1).split("&").some(signing(search))
+
+/**
+ * The value with each signed link reduced to its identity and its fragment; the value itself if there is no signed
+ * link. Text in which a link is only a part is never changed.
+ */
 export const withoutSignatures = (value: unknown): unknown => {
   if (!Predicate.isString(value)) return mapParts(value, withoutSignatures)
-  if (!/^https?:\/\/[^\s?]+\?/i.test(value) || value.length > maxLength) return value
+  if (value.length > maxLength || !/^https?:\/\/[^\s?]+\?\S+$/i.test(value)) return value
   const url = parseUrl(value, defaultBase)
-  return url === undefined ? value : identityOf(url)
+  return url !== undefined && isSigned(url) ? `${identityOf(url)}${url.hash}` : value
 }
 
 /** As 16 hexadecimal digits. */
@@ -118,10 +124,12 @@ const signatures: ReadonlyArray<{ readonly with: ReadonlyArray<string>; readonly
   { with: ["sig", "sv"], names: /^(?:sig|se|sp|sv|st|sr|spr|sip|skoid|sktid|skt|ske|sks|skv)$/ }
 ]
 
-const isSignature = (name: string, all: ReadonlySet<string>): boolean =>
-  signatures.some(
-    ({ names, with: needed }) => names.test(name) && needed.every((parameter) => all.has(parameter))
-  )
+/** Returns the function that tells whether a parameter belongs to a signature of the address. */
+const signing = (search: string): ((parameter: string) => boolean) => {
+  const all = new Set(search.slice(1).split("&").map(nameOf))
+  const present = signatures.filter(({ with: needed }) => needed.every((name) => all.has(name)))
+  return (parameter) => present.some(({ names }) => names.test(nameOf(parameter)))
+}
 
 /**
  * Whether it leads to one of the hosts, in upper or lower case, with or without the final dot. A host without a port

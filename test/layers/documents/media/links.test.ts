@@ -76,6 +76,23 @@ describe("a link in a document", () => {
   })
 
   it.each([
+    "https://a.example/map?room=1#one",
+    "https://User@A.example:443/map/../map?room=1&&b=2#one",
+    "https://a.example/map?",
+    "https://a.example/a?b=1\n\n# Heading\n\nClosed on Mondays",
+    "https://a.example/a?X-Amz-Signature=1 has the pictures of Monday",
+    "https://a.example/a#b?X-Amz-Signature=1"
+  ])("is content as a whole if no signature is in it: %j", (text) => {
+    expect(withoutSignatures({ text })).toEqual({ text })
+  })
+
+  it("is content without its signature, and with its fragment", () => {
+    expect(withoutSignatures(["https://a.example/a.pdf?v=1&X-Amz-Signature=1#page=2"])).toEqual([
+      "https://a.example/a.pdf?v=1#page=2"
+    ])
+  })
+
+  it.each([
     "",
     "  ",
     "data:image/png;base64,AA",
