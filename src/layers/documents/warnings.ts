@@ -91,10 +91,10 @@ export const makeSayWarnings = () => {
     )
 }
 
-/** `[]` or `{}`, and a line break. */
-const emptyBytes = 3
+/** `null` and a line break. Every list and every object with content has more bytes. */
+const emptyBytes = 5
 
-/** Whether a file of the last version contains more than an empty list or object. */
+/** Whether a file of the last version contains more than `null`, an empty list or an empty object. */
 export const hadRecords = (previous: Option.Option<PreviousContent>, name: string): boolean =>
   Option.exists(
     Option.flatMap(previous, ({ files }) => Record.get(files, name)),

@@ -95,6 +95,17 @@ describe("a source of documents", () => {
     }
   })
 
+  it.scoped("warns of no empty document if it has never had content", () =>
+    Effect.gen(function* () {
+      for (const empty of [null, [], {}]) {
+        const fetch = yield* setUp(() => ({ documents: [value("a", empty)] }))
+        const first = yield* fetch()
+        const second = yield* fetch({ previous: first.previous })
+        expect([first.fetched.warnings, second.fetched.warnings]).toEqual([undefined, undefined])
+      }
+    }).pipe(run)
+  )
+
   it.scoped("has the same fingerprint if only volatile parts have changed", () =>
     Effect.gen(function* () {
       let version = 1
