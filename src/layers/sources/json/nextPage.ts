@@ -124,7 +124,10 @@ interface JsonAnswer {
   readonly json: unknown
 }
 
-/** The number that a server states, or a mistake in it. `firstRecords` is the number of records on the first page. */
+/**
+ * The number that a server states, or a mistake in it; `null` states nothing. `firstRecords` is the number of records
+ * on the first page.
+ */
 export const statedCount = (
   document: JsonDocumentOptions,
   { headers, json }: JsonAnswer,
@@ -147,13 +150,15 @@ export const statedCount = (
   return Either.flatMap(
     Either.mapLeft(found, (there) => `"total": "${path}" is neither in the answer nor a header; ${there}`),
     (value) =>
-      Option.match(wholeNumber(value), {
-        onNone: () => Either.left(`"total": "${path}" is no number`),
-        onSome: (count): Either.Either<StatedCount> =>
-          Either.right(
-            isOfPages(path) ? { pages: count - skipped.pages } : { total: count - skipped.records }
-          )
-      })
+      value === null
+        ? Either.right({})
+        : Option.match(wholeNumber(value), {
+            onNone: () => Either.left(`"total": "${path}" is no number`),
+            onSome: (count): Either.Either<StatedCount> =>
+              Either.right(
+                isOfPages(path) ? { pages: count - skipped.pages } : { total: count - skipped.records }
+              )
+          })
   )
 }
 

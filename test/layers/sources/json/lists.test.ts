@@ -148,6 +148,8 @@ describe("a list", () => {
         expect(yield* saved({ as, page: "page" }, () => ({ json: "", status: 204 }))).toEqual([])
       }
       expect(yield* saved({ items: "data" }, () => ({ json: "", status: 204 }))).toEqual([])
+      const counted = { items: "data", page: "page", total: "meta.total" }
+      expect(yield* saved(counted, () => ({ json: "", status: 204 }))).toEqual([])
       expect(yield* saved({}, () => ({ json: "", status: 204 }))).toContain("the answer is empty")
     })
   )
