@@ -235,7 +235,9 @@ const checkNames = (
         detail:
           areDocuments && documentName(name) !== undefined
             ? `each would be the document ${JSON.stringify(documentName(name))}. Rename or remove one.`
-            : "their names differ in case only, so Windows and macOS cannot store both. Rename one."
+            : other === name
+              ? "their names are the same, written with different Unicode characters, so a version cannot have both. Rename or remove one."
+              : "their names differ in case only, so Windows and macOS cannot store both. Rename one."
       })
     }
     byKey.set(key, name)
