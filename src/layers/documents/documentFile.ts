@@ -13,6 +13,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
+import { unfinishedFile } from "../../files/durable.ts"
 import { toError } from "../../files/fileBatch.ts"
 import { explain, move } from "../../files/systemError.ts"
 import type { FetchedDocument } from "../../services/ContentSource.ts"
@@ -142,11 +143,14 @@ const writing = <A, R>(
 ): Effect.Effect<A, SourceError, R> =>
   Effect.mapError(write, (cause) => failed(`cannot write ${path}: ${explain(cause)}`, cause))
 
-/** Rewrites a document, changed part by part. The path may be the path of the document. */
+/**
+ * Rewrites a document, changed part by part. The path may be the path of the document. The temporary file has a name
+ * that no file of a source has: such a file may be a link to a file of the last version.
+ */
 export const rewrite = Effect.fnUntraced(
   function* (document: DocumentOnDisk, change: (part: DocumentPart) => ReadonlyArray<unknown>, path: string) {
     const { failed, holds } = document
-    const temporary = { path: `${path}.new`, failed }
+    const temporary = { path: unfinishedFile(path), failed }
     const changed = Stream.map(readParts(document), change)
     const { digest: _, ...written } = yield* holds === "keys"
       ? Effect.flatMap(Stream.runHead(changed), (values) =>

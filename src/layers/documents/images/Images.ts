@@ -12,6 +12,7 @@ import * as HashMap from "effect/HashMap"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Ref from "effect/Ref"
+import { unfinishedFile } from "../../../files/durable.ts"
 import { linkOrCopy } from "../../../files/fileBatch.ts"
 import { explain, retryHeldOpen } from "../../../files/systemError.ts"
 import { excerpt } from "../../../internal/printable.ts"
@@ -118,7 +119,7 @@ export const make = Effect.fnUntraced(function* ({ crop, formats, quality, width
   })
 
   const encode = (job: Omit<Parameters<typeof workers.make>[0], "to">, to: string) => {
-    const unfinished = `${to}.unfinished`
+    const unfinished = unfinishedFile(to)
     return workers.make({ ...job, to: unfinished }).pipe(
       Effect.zipLeft(retryHeldOpen(fileSystem.rename(unfinished, to))),
       Effect.map(

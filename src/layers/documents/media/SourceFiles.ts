@@ -17,11 +17,13 @@ import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import { unfinishedFile } from "../../../files/durable.ts"
+import { foldCase } from "../../../files/fileName.ts"
 import { sha256OfText } from "../../../files/sha256.ts"
-import { explain } from "../../../files/systemError.ts"
+import { explain, move } from "../../../files/systemError.ts"
 import { excerpt, printableLine } from "../../../internal/printable.ts"
 import type { AttachmentProgress, FetchTarget, SourceFile } from "../../../services/ContentSource.ts"
-import type { SourceError } from "../../../services/SourceError.ts"
+import { SourceError } from "../../../services/SourceError.ts"
 import { failedIn, fileBefore } from "../Document.ts"
 import type { DocumentOnDisk, DocumentPart } from "../documentFile.ts"
 import * as Images from "../images/Images.ts"
@@ -114,10 +116,25 @@ export const make = Effect.fnUntraced(function* (
     )
   }
 
-  const writeIndex = Effect.fnUntraced(function* (index: MediaDownload.MediaIndex, directory: string) {
+  /** `own` are the paths of the source's own files. */
+  const writeIndex = Effect.fnUntraced(function* (
+    index: MediaDownload.MediaIndex,
+    directory: string,
+    own: ReadonlyArray<string>
+  ) {
+    const taken = own.find((path) => foldCase(path) === foldCase(indexPath))
+    if (taken !== undefined) {
+      return yield* new SourceError({
+        place: taken,
+        detail: "Vitrine lists the files of links in a file of this name. Rename your file."
+      })
+    }
     const text = savedText(sorted(index))
-    yield* Effect.mapError(fileSystem.writeFileString(path.join(directory, indexPath), text), (cause) =>
-      notSaved(indexPath, `it cannot be written: ${explain(cause)}`, cause)
+    const file = path.join(directory, indexPath)
+    const unfinished = unfinishedFile(file)
+    yield* Effect.zipRight(fileSystem.writeFileString(unfinished, text), move(unfinished, file)).pipe(
+      Effect.provideService(FileSystem.FileSystem, fileSystem),
+      Effect.mapError((cause) => notSaved(indexPath, `it cannot be written: ${explain(cause)}`, cause))
     )
     return { [indexPath]: sha256OfText(text) }
   })
@@ -158,7 +175,7 @@ export const make = Effect.fnUntraced(function* (
         digests: {
           ...digests,
           ...Record.map(pictures.files, ({ sha256 }) => sha256),
-          ...(linked.length === 0 ? {} : yield* writeIndex(indexOf(linked), directory))
+          ...(linked.length === 0 ? {} : yield* writeIndex(indexOf(linked), directory, Object.keys(own)))
         },
         change: finding.isWanted ? ({ about }) => makeChange(about, finding, placeOf) : undefined,
         flaws: warningsOf(pictures.problems),

@@ -33,6 +33,7 @@ import { BaseFolder, type FetchTarget, type PreviousContent } from "../../../../
 import { withAdvancingClock } from "../../../../src/testing/advancingClock.ts"
 import { contentSourceContract } from "../../../../src/testing/contentSourceContract.ts"
 import { withLog } from "../../../support/logged.ts"
+import * as ScriptedServer from "../../../support/ScriptedServer.ts"
 import { sha256 } from "../../../support/sha256.ts"
 import { somebodySleeps } from "../../../support/waiting.ts"
 
@@ -413,6 +414,52 @@ describe("a folder as a source", () => {
     [{ ".hidden": "" }, /…\/content: there are no files in this folder/]
   ])("says what is wrong with %j", ([files, message]) =>
     Effect.map(folderOf(files), (failure) => expect(failure).toMatch(message)).pipe(run)
+  )
+
+  const withLink = Effect.map(
+    ScriptedServer.make(ScriptedServer.text(200, "jpeg", { "content-type": "image/jpeg" })),
+    (server) => ({
+      table: `id,link\n1,${server.url}/a.jpg\n`,
+      config: { media: { hosts: ["127.0.0.1"] } }
+    })
+  )
+
+  it.scoped(
+    "changes no file of an earlier version, if own files have names like those of temporary files",
+    () =>
+      Effect.gen(function* () {
+        const { config, table } = yield* withLink
+        const own = { "Objects.json.new": "own", ".Objects.json": "own", "media/.files.json": "own" }
+        const { fetch, text, write } = yield* setUp({ "Objects.csv": table, ...own }, config)
+        const first = yield* fetch()
+        yield* write("Objects.csv", `${table}2,\n`)
+        const second = yield* fetch({ previous: first.previous })
+        for (const { digests = {}, directory } of [first, second]) {
+          expect(Object.keys(digests)).toEqual(
+            expect.arrayContaining(["Objects.json", "Objects.json.new", "media/files.json"])
+          )
+          for (const [path, digest] of Object.entries(digests)) {
+            expect([path, sha256(yield* text(directory, path))]).toEqual([path, digest])
+          }
+        }
+      }).pipe(run)
+  )
+
+  it.scoped.each(["media/files.json", "media/Files.JSON"])(
+    "refuses an own file %s beside files of links",
+    (path) =>
+      Effect.gen(function* () {
+        const { config, table } = yield* withLink
+        const files = { "Objects.csv": "id\n1\n", [path]: "own" }
+        const { failure, fetch, text, write } = yield* setUp(files, config)
+        const first = yield* fetch()
+        yield* write("Objects.csv", table)
+        expect(yield* Effect.flip(fetch({ previous: first.previous }))).toMatchObject({
+          message: `Source "exhibits": ${path}: Vitrine lists the files of links in a file of this name. Rename your file.`
+        })
+        expect(yield* failure).toContain(path)
+        expect(yield* text(first.directory, path)).toBe("own")
+      }).pipe(run)
   )
 
   it.scoped("reports a document in the options that does not exist", () =>
