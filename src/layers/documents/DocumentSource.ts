@@ -37,7 +37,7 @@ import type { CheckedTable } from "./expect/TableCheck.ts"
 import { linkRecords } from "./linkRecords.ts"
 import { isChangedByFiles, merged } from "./media/findMedia.ts"
 import { withoutSignatures } from "./media/links.ts"
-import type { MediaIndex } from "./media/MediaDownload.ts"
+import type { MediaIndex } from "./media/mediaIndex.ts"
 import type { MediaReader } from "./media/placeMedia.ts"
 import * as SourceFiles from "./media/SourceFiles.ts"
 import { makeProgressReporter } from "./progress.ts"
@@ -259,6 +259,7 @@ export const make = Effect.fnUntraced(function* <
       previous,
       found,
       finding,
+      own: own.digests,
       index: before?.index,
       progress: ({ place }, attachments) => report(place.document, attachments)
     })
@@ -269,8 +270,8 @@ export const make = Effect.fnUntraced(function* <
     ])
     const isUnchanged = Option.exists(previous, (before) => Option.contains(before.fingerprint, fingerprint))
     const placed: SourceFiles.PlacedFiles = isUnchanged
-      ? { bytes: 0, digests: {}, change: undefined, flaws: before?.flaws ?? [] }
-      : yield* Effect.zipRight(own.place, fetched.place(own.digests))
+      ? { bytes: 0, digests: {}, change: undefined, index: fetched.index }
+      : yield* Effect.zipRight(own.place, fetched.place)
     const written = yield* Effect.forEach(all, (document) =>
       placed.change === undefined || isSample || !isChangedByFiles(document.found)
         ? Effect.succeed(document.file)
@@ -281,15 +282,13 @@ export const make = Effect.fnUntraced(function* <
     return {
       warnings: [
         ...all.flatMap((document) => warningsOf(document, isOfTables)),
-        ...fetched.warnings,
-        ...(isSample ? [] : yield* files.nothingFound(found, counts.records + (counts.values ?? 0))),
-        ...placed.flaws
+        ...fetched.warningsOf(placed.index),
+        ...(isSample ? [] : yield* files.nothingFound(found, counts.records + (counts.values ?? 0)))
       ],
       read: {
         fingerprint,
         emptied: new Set(all.filter(({ isEmptied }) => isEmptied).map(({ document }) => document)),
-        index: fetched.index,
-        flaws: placed.flaws
+        index: placed.index
       } satisfies ReadSource,
       fetched: {
         fingerprint,
@@ -359,12 +358,8 @@ interface ReadSource {
   readonly fingerprint: string
   /** The documents that have become empty: they had records in an earlier version. */
   readonly emptied: ReadonlySet<string>
-  /**
-   * The index of its linked files. It is newer than the index on disk, because servers may have sent new tags since.
-   */
+  /** The index of its files. It is newer than the index on disk, because servers may have sent new tags since. */
   readonly index: MediaIndex
-  /** Warnings about its pictures. */
-  readonly flaws: ReadonlyArray<string>
 }
 
 const warningsOf = ({ document, warnings }: SavedDocument, isOfTables: boolean): ReadonlyArray<string> =>

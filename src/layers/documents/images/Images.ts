@@ -29,6 +29,8 @@ export interface ImageFile extends Cut {
   /** Its path in the folder of the source. */
   readonly localPath: string
   readonly sha256: string
+  /** The decoder's warning about it in the last version, for pictures that are reused. */
+  readonly warning?: string | undefined
 }
 
 /** A picture in a document, beside the `localPath` of the original. */
@@ -133,10 +135,15 @@ export const make = Effect.fnUntraced(function* ({ crop, formats, quality, width
   }
 
   /** Reuses the file with this path from the last version. */
-  const takeOver = ({ directory, files }: PreviousContent, localPath: string, to: string) =>
+  const takeOver = (
+    { directory, files }: PreviousContent,
+    localPath: string,
+    to: string,
+    warning: ImageFile["warning"]
+  ) =>
     Record.get(files, localPath).pipe(
       Effect.tap(linkOrCopy(path.join(directory, localPath), to)),
-      Effect.map((file): SavedImage => ({ file, warning: Option.none() })),
+      Effect.map((file): SavedImage => ({ file, warning: Option.fromNullable(warning) })),
       Effect.provideService(FileSystem.FileSystem, fileSystem)
     )
 
@@ -149,9 +156,9 @@ export const make = Effect.fnUntraced(function* ({ crop, formats, quality, width
         jobs,
         ({ job, localPath }) => {
           const to = path.join(directory, localPath)
-          const save = Effect.flatMap(previous, (previous) => takeOver(previous, localPath, to)).pipe(
-            Effect.catchAll(() => encode(job, to))
-          )
+          const save = Effect.flatMap(previous, (previous) =>
+            takeOver(previous, localPath, to, input.warning)
+          ).pipe(Effect.catchAll(() => encode(job, to)))
           return Effect.map(once(made, localPath, save), (saved) => ({ localPath, ...saved }))
         },
         { concurrency: "unbounded" }

@@ -8,10 +8,9 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
-import * as Schema from "effect/Schema"
 import mime from "mime"
 import { explain, retryHeldOpen } from "../../../files/systemError.ts"
-import { defined, optional } from "../../../internal/schemas.ts"
+import { defined } from "../../../internal/schemas.ts"
 import type { SourceFile } from "../../../services/ContentSource.ts"
 import * as Download from "../../httpClient/Download.ts"
 import { contentLength, mayChangeUnseen } from "../../httpClient/headers.ts"
@@ -19,12 +18,13 @@ import { LocalAddressRefused, naming } from "../../httpClient/localAddress.ts"
 import { formatOf, type PictureFormat } from "../images/pictureFormat.ts"
 import { defaultMaxBytes } from "../progress.ts"
 import { FileProblem, notSaved, type Reason, type WantedFile } from "./FileProblem.ts"
+import { flawOf } from "./Flaw.ts"
 import { isAtHost, typeOfUrl } from "./links.ts"
 import type { MediaOptions } from "./MediaOptions.ts"
+import type { IndexEntry } from "./mediaIndex.ts"
 import {
   dispositionName,
   fits,
-  isMediaPath,
   localPathOf,
   mediaFolder,
   nameOfUrl,
@@ -33,26 +33,6 @@ import {
   wrongBeginning,
   wrongType
 } from "./mediaTypes.ts"
-
-const optionalText = optional(Schema.String)
-
-/** A file of a version, and the tags that tell whether it has changed. */
-const IndexEntry = Schema.Struct({
-  /** Its path in the folder of the source. */
-  path: Schema.String.pipe(Schema.filter(isMediaPath)),
-  /** As the server sent them. */
-  etag: optionalText,
-  lastModified: optionalText,
-  /** Without parameters. */
-  type: optionalText,
-  /** As in the document. */
-  version: optionalText
-})
-type IndexEntry = typeof IndexEntry.Type
-
-/** The linked files of a version, by their keys. */
-export const MediaIndex = Schema.Record({ key: Schema.String, value: IndexEntry })
-export type MediaIndex = typeof MediaIndex.Type
 
 /** A file of the last version. */
 export interface RememberedFile extends IndexEntry, SourceFile {}
@@ -73,8 +53,6 @@ export interface FetchedFile extends SourceFile {
   readonly entry: IndexEntry
   /** Whether it is still only in the last version. */
   readonly isKept: boolean
-  /** The format of a downloaded picture. */
-  readonly format: PictureFormat | undefined
 }
 
 /** A file of the last version. */
@@ -82,8 +60,7 @@ export const kept = ({ sha256, size, ...entry }: RememberedFile): FetchedFile =>
   entry,
   sha256,
   size,
-  isKept: true,
-  format: undefined
+  isKept: true
 })
 
 export interface Options extends Partial<Pick<MediaOptions, "headers" | "hosts" | "maxBytes" | "types">> {
@@ -173,13 +150,19 @@ export const make = Effect.fnUntraced(function* (
 
     const place = Effect.fnUntraced(function* ({ bytes, sha256 }: Download.Downloaded) {
       const localPath = fixed ?? namedByResponse(url, wanted, key, before, begun, byBytes)
-      yield* retryHeldOpen(fileSystem.rename(temporary, path.join(directory, localPath))).pipe(
+      const file = path.join(directory, localPath)
+      yield* retryHeldOpen(fileSystem.rename(temporary, file)).pipe(
         Effect.mapError((cause) =>
           notSaved(wanted, { detail: `it cannot be written: ${explain(cause)}`, cause })
         )
       )
-      const tags = defined({ type: typeOfResponse(begun), ...tagsOf(begun), version })
-      return { entry: { path: localPath, ...tags }, sha256, size: bytes, isKept: false, format }
+      const flaw = yield* Effect.provideService(
+        flawOf(file, { size: bytes }, format),
+        FileSystem.FileSystem,
+        fileSystem
+      )
+      const more = defined({ type: typeOfResponse(begun), ...tagsOf(begun), version, flaw })
+      return { entry: { path: localPath, ...more }, sha256, size: bytes, isKept: false }
     })
 
     if (before === undefined) return yield* place(yield* client.download(request))

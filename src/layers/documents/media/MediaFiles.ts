@@ -1,7 +1,6 @@
 /**
  * The files that documents link to: reused from the last version, or downloaded.
  */
-import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -10,10 +9,11 @@ import { linkOrCopy } from "../../../files/fileBatch.ts"
 import type { AttachmentProgress, FetchTarget, SourceFile } from "../../../services/ContentSource.ts"
 import { filesAtOnce, makeDownloadCounter } from "../progress.ts"
 import { sourceErrors } from "../sourceErrors.ts"
-import { type FileProblem, notSaved, problemAt, sourceErrorOf, type WantedFile } from "./FileProblem.ts"
+import { type FileProblem, notSaved, sourceErrorOf, type WantedFile } from "./FileProblem.ts"
 import { keyOf } from "./links.ts"
 import * as MediaDownload from "./MediaDownload.ts"
-import { adviceOnOthers, mayNameOthers } from "./mediaTypes.ts"
+import type { MediaIndex } from "./mediaIndex.ts"
+import { isMediaPath } from "./mediaTypes.ts"
 
 /** A file for the version. */
 export interface MediaFile extends MediaDownload.FetchedFile {
@@ -23,7 +23,7 @@ export interface MediaFile extends MediaDownload.FetchedFile {
 
 export interface MediaTarget extends Pick<FetchTarget, "directory" | "previous"> {
   /** The index of the files of `previous`. */
-  readonly index: MediaDownload.MediaIndex
+  readonly index: MediaIndex
   readonly progress: (latest: WantedFile, progress: AttachmentProgress) => Effect.Effect<void>
 }
 
@@ -34,7 +34,6 @@ interface Outcome {
 }
 
 export const make = Effect.fnUntraced(function* (options: MediaDownload.Options, maxTimeout: number) {
-  const fileSystem = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const { download, makeFolderFor } = yield* MediaDownload.make(options, maxTimeout)
 
@@ -87,22 +86,6 @@ export const make = Effect.fnUntraced(function* (options: MediaDownload.Options,
       const outcomes = yield* Effect.forEach(found, fetchOrKeep, { concurrency: filesAtOnce })
       const media = outcomes.flatMap(({ file, key, wanted }) => (file ? [{ ...file, key, wanted }] : []))
 
-      /**
-       * Warns about a file that refers to other files, which are not saved. Files larger than `maxText` are not read.
-       */
-      const findOthers = Effect.fnUntraced(function* ({ entry, isKept, size, wanted }: MediaFile) {
-        const extension = path.extname(entry.path).slice(1).toLowerCase()
-        if (!mayNameOthers(extension) || size > maxText) return []
-        const folder = isKept && last ? last.directory : directory
-        const file = path.join(folder, entry.path)
-        const text = yield* Effect.orElseSucceed(fileSystem.readFileString(file), () => "")
-        const advice = adviceOnOthers(extension, text)
-        if (advice === undefined) return []
-        const detail = `the other files are not saved, so it does not play offline. ${advice}, or save the files together with folderSource.`
-        return [problemAt(wanted.place, { wrong: "others", file: entry.path, detail })]
-      })
-      const others = yield* Effect.forEach(media, findOthers)
-
       /** Reuses a file that is only in the last version. If it has vanished there, it is downloaded. */
       const takeOver = Effect.fnUntraced(function* (file: MediaFile) {
         if (!file.isKept) return file
@@ -121,11 +104,8 @@ export const make = Effect.fnUntraced(function* (options: MediaDownload.Options,
 
       return {
         media,
-        /** Why optional files are missing or are kept from the last version, and which files refer to other files. */
-        problems: [
-          ...outcomes.map(({ problem }) => problem).filter(Predicate.isNotUndefined),
-          ...others.flat()
-        ],
+        /** Why optional files are missing or are kept from the last version. */
+        problems: outcomes.map(({ problem }) => problem).filter(Predicate.isNotUndefined),
         /** Puts the reused files into this version. */
         takeOver: Effect.mapError(
           Effect.forEach(media, takeOver, { concurrency: filesAtOnce }),
@@ -139,9 +119,6 @@ export const make = Effect.fnUntraced(function* (options: MediaDownload.Options,
   return { fetchAll }
 })
 
-/** In bytes. */
-const maxText = 16 * 1024 ** 2
-
 export const sizeOf = (files: ReadonlyArray<SourceFile>): number =>
   files.reduce((sum, { size }) => sum + size, 0)
 
@@ -149,13 +126,14 @@ export const sizeOf = (files: ReadonlyArray<SourceFile>): number =>
 const fileBefore = (
   { localPath, size }: WantedFile,
   key: string,
-  index: MediaDownload.MediaIndex,
+  index: MediaIndex,
   files: Readonly<Record<string, SourceFile>>
 ): MediaDownload.RememberedFile | undefined => {
   const entry = localPath === undefined ? index[key] : { path: localPath }
   const file = entry && files[entry.path]
   return entry === undefined ||
     file === undefined ||
+    (localPath === undefined && !isMediaPath(entry.path)) ||
     (localPath !== undefined && size !== undefined && file.size !== size)
     ? undefined
     : { ...entry, ...file }

@@ -3,7 +3,7 @@
  *
  * ```
  * <source id>/media/<name>-<hash>.<extension>    the files of links
- * <source id>/media/files.json                   what tells whether they have changed
+ * <source id>/media/files.json                   the index of files, see mediaIndex.ts
  * <source id>/images/…                           smaller pictures
  * ```
  *
@@ -16,26 +16,31 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import type * as Redacted from "effect/Redacted"
-import * as Schema from "effect/Schema"
-import { unfinishedFile } from "../../../files/durable.ts"
-import { foldCase } from "../../../files/fileName.ts"
 import { sha256OfText } from "../../../files/sha256.ts"
-import { explain, move } from "../../../files/systemError.ts"
+import { explain } from "../../../files/systemError.ts"
 import { excerpt, printableLine } from "../../../internal/printable.ts"
 import type { AttachmentProgress, FetchTarget, SourceFile } from "../../../services/ContentSource.ts"
-import { SourceError } from "../../../services/SourceError.ts"
-import { failedIn, fileBefore } from "../Document.ts"
+import type { SourceError } from "../../../services/SourceError.ts"
+import { failedIn } from "../Document.ts"
 import type { DocumentOnDisk, DocumentPart } from "../documentFile.ts"
 import * as Images from "../images/Images.ts"
-import { notShown } from "../images/pictureFormat.ts"
-import { savedText, sorted } from "../jsonValues.ts"
 import { filesAtOnce } from "../progress.ts"
-import { type FileProblem, problemAt, sourceErrorOf, type WantedFile, warningsOf } from "./FileProblem.ts"
+import { type LinkPlace, problemAt, sourceErrorOf, type WantedFile, warningsOf } from "./FileProblem.ts"
+import type { Flaw } from "./Flaw.ts"
 import { type Finding, type FoundMedia, type FoundPicture, makeChange, pictureKey } from "./findMedia.ts"
-import { rulesOf } from "./links.ts"
-import * as MediaDownload from "./MediaDownload.ts"
+import { keyOf, rulesOf } from "./links.ts"
+import type * as MediaDownload from "./MediaDownload.ts"
 import * as MediaFiles from "./MediaFiles.ts"
 import type { ImageOptions, MediaOptions } from "./MediaOptions.ts"
+import {
+  flawsOf,
+  type IndexedFile,
+  indexOf,
+  type MediaIndex,
+  readIndex,
+  withFlaw,
+  writeIndex
+} from "./mediaIndex.ts"
 import { mediaFolder } from "./mediaTypes.ts"
 import { type FoundLink, type MediaReader, ownIdentity, type Placed } from "./placeMedia.ts"
 
@@ -63,8 +68,10 @@ export interface FilesTarget extends Pick<FetchTarget, "directory" | "previous">
   /** The links of all documents. */
   readonly found: FoundMedia
   readonly finding: Finding
-  /** The index of the linked files of `previous`; `undefined` to read it. */
-  readonly index: MediaDownload.MediaIndex | undefined
+  /** The digests of the source's own files, by their paths. */
+  readonly own: Readonly<Record<string, string>>
+  /** The index of `previous`; `undefined` to read it. */
+  readonly index: MediaIndex | undefined
   readonly progress: (latest: WantedFile, progress: AttachmentProgress) => Effect.Effect<void>
 }
 
@@ -73,8 +80,7 @@ export interface PlacedFiles {
   readonly digests: Readonly<Record<string, string>>
   /** Writes the paths of files into the parts of a document; missing if documents get no paths. */
   readonly change: ((document: DocumentOnDisk) => (part: DocumentPart) => ReadonlyArray<unknown>) | undefined
-  /** Warnings about pictures. */
-  readonly flaws: ReadonlyArray<string>
+  readonly index: MediaIndex
   /** The total size of the made pictures in bytes. */
   readonly bytes: number
 }
@@ -87,7 +93,7 @@ export const make = Effect.fnUntraced(function* (
   const fileSystem = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const options: Partial<MediaOptions> = media === false || media === undefined ? {} : media
-  const files = yield* MediaFiles.make({ ...options, ...settings }, maxTimeout)
+  const mediaFiles = yield* MediaFiles.make({ ...options, ...settings }, maxTimeout)
   const derive = images && (yield* Images.make(images)).derive
   /** The search for files, with the vendor's reader. */
   const findingOf = (reader: MediaReader | undefined): Finding => {
@@ -116,43 +122,33 @@ export const make = Effect.fnUntraced(function* (
     )
   }
 
-  /** `own` are the paths of the source's own files. */
-  const writeIndex = Effect.fnUntraced(function* (
-    index: MediaDownload.MediaIndex,
-    directory: string,
-    own: ReadonlyArray<string>
-  ) {
-    const taken = own.find((path) => foldCase(path) === foldCase(indexPath))
-    if (taken !== undefined) {
-      return yield* new SourceError({
-        place: taken,
-        detail: "Vitrine lists the files of links in a file of this name. Rename your file."
-      })
-    }
-    const text = savedText(sorted(index))
-    const file = path.join(directory, indexPath)
-    const unfinished = unfinishedFile(file)
-    yield* Effect.zipRight(fileSystem.writeFileString(unfinished, text), move(unfinished, file)).pipe(
-      Effect.provideService(FileSystem.FileSystem, fileSystem),
-      Effect.mapError((cause) => notSaved(indexPath, `it cannot be written: ${explain(cause)}`, cause))
-    )
-    return { [indexPath]: sha256OfText(text) }
-  })
-
   const fetchAll = Effect.fnUntraced(function* (target: FilesTarget) {
-    const { directory, finding, found, previous, progress } = target
-    const index = target.index ?? (found.files.size > 0 ? yield* readIndex(previous) : {})
+    const { directory, finding, found, own, previous, progress } = target
+    const wantsIndex = found.files.size > 0 || found.pictures.size > 0
+    const before = target.index ?? (wantsIndex ? yield* readIndex(previous) : {})
     if ([...found.files.values()].some(({ localPath }) => localPath === undefined)) {
       yield* Effect.mapError(
         fileSystem.makeDirectory(path.join(directory, mediaFolder), { recursive: true }),
         (cause) => notSaved(mediaFolder, `it cannot be made: ${explain(cause)}`, cause)
       )
     }
-    const fetched = yield* files.fetchAll([...found.files.values()], { directory, previous, index, progress })
+    const fetched = yield* mediaFiles.fetchAll([...found.files.values()], {
+      directory,
+      previous,
+      index: before,
+      progress
+    })
     const linked = fetched.media.filter(isLinked)
+    const flawBefore = flawsOf(before, previous)
+    const ownPictures = ownPicturesOf(found, own)
+    const named = (media: ReadonlyArray<MediaFiles.MediaFile>): ReadonlyArray<NamedFile> =>
+      [...ownPictures, ...media.map(namedFile)].map((file) =>
+        withFlaw(file, file.entry.flaw ?? flawBefore(file.entry.path, file.sha256))
+      )
+    const files = named(fetched.media)
 
-    /** Makes everything part of the version; `own` are digests of the source's own files. */
-    const place = Effect.fnUntraced(function* (own: Readonly<Record<string, string>>) {
+    /** Makes everything part of the version. */
+    const place = Effect.gen(function* () {
       const saved = yield* fetched.takeOver
       const digests = Object.fromEntries(saved.map(({ entry, sha256 }) => [entry.path, sha256]))
       const placed: FilesByIdentity = new Map([
@@ -164,37 +160,51 @@ export const make = Effect.fnUntraced(function* (
           .map(({ entry, sha256, wanted }) => [wanted.identity, { localPath: entry.path, sha256 }] as const)
       ])
       const pictures: Pictures =
-        derive === undefined
-          ? { files: {}, sizes: new Map(), problems: unseen(saved) }
-          : yield* makePictures(derive, target, placed)
+        derive === undefined ? noPictures : yield* makePictures(derive, target, placed, flawBefore)
       const placeOf = (link: FoundLink): Placed | undefined => {
         const file = placed.get(link.identity)
         return file && { localPath: file.localPath, sizes: pictures.sizes.get(pictureKey(link)) }
       }
+      const index = indexOf(named(saved).map((file) => withFlaw(file, flawAfter(pictures, file))))
       return {
         digests: {
           ...digests,
           ...Record.map(pictures.files, ({ sha256 }) => sha256),
-          ...(linked.length === 0 ? {} : yield* writeIndex(indexOf(linked), directory, Object.keys(own)))
+          ...(yield* writeIndex(index, directory, Object.keys(own)))
         },
         change: finding.isWanted ? ({ about }) => makeChange(about, finding, placeOf) : undefined,
-        flaws: warningsOf(pictures.problems),
+        index,
         bytes: MediaFiles.sizeOf(Object.values(pictures.files))
       } satisfies PlacedFiles
     })
+
+    const paths = new Set([...Object.keys(own), ...fetched.media.map(({ entry }) => entry.path)])
+    const missing = [...found.pictures.values()].flatMap(({ ownPath, place }) =>
+      ownPath === undefined || paths.has(ownPath)
+        ? []
+        : [problemAt(place, { wrong: "sizes", file: ownPath, detail: "the source has no such file." })]
+    )
 
     return {
       digest:
         finding.areLinksSigned || images !== undefined
           ? Option.some(digestOf(linked))
           : Option.none<string>(),
-      index: indexOf(linked),
+      /** The index if nothing has changed. */
+      index: indexOf(files),
       attachments: {
         total: fetched.media.length,
         bytes: MediaFiles.sizeOf(fetched.media),
         reused: fetched.media.filter(({ isKept }) => isKept).length
       },
-      warnings: [...found.warnings, ...warningsOf(fetched.problems)],
+      /** All warnings, with those about the files of the index, at the places of the documents. */
+      warningsOf: (index: MediaIndex): ReadonlyArray<string> => {
+        const flawed = files.flatMap(({ key, place }) => {
+          const { flaw, path } = index[key] ?? {}
+          return flaw === undefined ? [] : [problemAt(place, { ...flaw, file: path })]
+        })
+        return [...found.warnings, ...warningsOf([...fetched.problems, ...missing, ...flawed])]
+      },
       place
     }
   })
@@ -224,31 +234,29 @@ const defaultTimeout = 60_000
 
 const isLinked = ({ wanted }: MediaFiles.MediaFile): boolean => wanted.localPath === undefined
 
-const indexOf = (linked: ReadonlyArray<MediaFiles.MediaFile>): MediaDownload.MediaIndex =>
-  Object.fromEntries(linked.map(({ entry, key }) => [key, entry]))
+/** A file that documents name, with the place of a link to it. */
+interface NamedFile extends IndexedFile {
+  readonly place: LinkPlace
+}
 
-/** Warnings about pictures that no browser displays. */
-const unseen = (files: ReadonlyArray<MediaFiles.MediaFile>): ReadonlyArray<FileProblem> =>
-  files.flatMap(({ entry, format, wanted: { place } }) => {
-    const detail = format && notShown(format)
-    return detail === undefined ? [] : [problemAt(place, { wrong: "picture", file: entry.path, detail })]
-  })
+const namedFile = (file: MediaFiles.MediaFile): NamedFile => ({
+  key: file.key,
+  entry: file.entry,
+  sha256: file.sha256,
+  place: file.wanted.place,
+  isLinked: isLinked(file)
+})
+
+/** The pictures that the source itself has put beside objects; `own` are the digests of its files. */
+const ownPicturesOf = ({ pictures }: FoundMedia, own: FilesTarget["own"]): ReadonlyArray<NamedFile> =>
+  [...pictures.values()].flatMap(({ identity, ownPath: path = "", place }) =>
+    Option.match(Record.get(own, path), {
+      onNone: () => [],
+      onSome: (sha256) => [{ key: keyOf(identity), entry: { path }, sha256, place, isLinked: false }]
+    })
+  )
 
 const notSaved = (document: string, detail: string, cause?: Error) => failedIn({ document })(detail, cause)
-
-/** Its path in the folder of the source. */
-const indexPath = `${mediaFolder}/files.json`
-
-const decodeIndex = Schema.decodeUnknown(Schema.parseJson(MediaDownload.MediaIndex))
-
-/** The index of the last version. If it cannot be read, it is empty, and all files are downloaded. */
-const readIndex = Effect.fnUntraced(function* (previous: FetchTarget["previous"]) {
-  const fileSystem = yield* FileSystem.FileSystem
-  return yield* Effect.flatMap(fileBefore(previous, indexPath), fileSystem.readFileString).pipe(
-    Effect.flatMap(decodeIndex),
-    Effect.orElseSucceed((): MediaDownload.MediaIndex => ({}))
-  )
-})
 
 /** The smaller pictures that were made. */
 interface Pictures {
@@ -256,9 +264,15 @@ interface Pictures {
   readonly files: Readonly<Record<string, SourceFile>>
   /** The sizes of pictures, by the keys of the pictures. */
   readonly sizes: ReadonlyMap<string, ReadonlyArray<Images.Size>>
-  /** Why optional pictures have no sizes, and the warnings about pictures that were converted. */
-  readonly problems: ReadonlyArray<FileProblem>
+  /** The flaws of the files whose sizes were to be made, by the paths of the files; `undefined` if there is no flaw. */
+  readonly flaws: ReadonlyMap<string, Flaw | undefined>
 }
+
+const noPictures: Pictures = { files: {}, sizes: new Map(), flaws: new Map() }
+
+/** The flaw of a file after its sizes were made. An earlier flaw about its sizes is not kept. */
+const flawAfter = ({ flaws }: Pictures, { entry: { flaw, path } }: NamedFile): Flaw | undefined =>
+  flaws.has(path) ? flaws.get(path) : flaw?.wrong === "sizes" ? undefined : flaw
 
 /** Files in the folder of the source, by their identities. */
 type FilesByIdentity = ReadonlyMap<string, { readonly localPath: string; readonly sha256: string }>
@@ -267,37 +281,42 @@ type FilesByIdentity = ReadonlyMap<string, { readonly localPath: string; readonl
 const makePictures = Effect.fnUntraced(function* (
   derive: Effect.Effect.Success<ReturnType<typeof Images.make>>["derive"],
   { directory, found, previous }: FilesTarget,
-  files: FilesByIdentity
+  files: FilesByIdentity,
+  flawBefore: ReturnType<typeof flawsOf>
 ) {
   const path = yield* Path.Path
   const target = { directory, previous, made: yield* Images.nothingMade }
+  const flaws = new Map<string, Flaw | undefined>()
 
-  const sizesOf = ([key, picture]: readonly [string, FoundPicture]) => {
-    const { cut, identity, isOptional, ownPath, place } = picture
-    const without = (...problems: ReadonlyArray<FileProblem>) =>
-      Effect.succeed({ key, derived: Images.nothing, problems })
+  const sizesOf = Effect.fnUntraced(function* ([key, picture]: readonly [string, FoundPicture]) {
+    const { cut, identity, isOptional, place } = picture
     const file = files.get(identity)
-    if (file === undefined) {
-      // A missing linked file is optional.
-      return ownPath === undefined
-        ? without()
-        : without(problemAt(place, { wrong: "sizes", file: ownPath, detail: "the source has no such file." }))
-    }
+    if (file === undefined) return { key, derived: Images.nothing }
     const { localPath } = file
-    return derive({ ...cut, ...file, file: path.join(directory, localPath) }, target).pipe(
-      Effect.map((derived) => ({
-        key,
-        derived,
-        problems: Option.toArray(derived.warning).map((detail) =>
-          problemAt(place, { wrong: "picture", file: localPath, detail })
-        )
-      })),
+    const before = flawBefore(localPath, file.sha256)
+    const input = {
+      ...cut,
+      ...file,
+      file: path.join(directory, localPath),
+      warning: before?.wrong === "picture" ? before.detail : undefined
+    }
+    return yield* derive(input, target).pipe(
+      Effect.map((derived) => {
+        const warning = Option.map(derived.warning, (detail): Flaw => ({ wrong: "picture", detail }))
+        if (derived.sizes.length > 0) {
+          flaws.set(localPath, flaws.get(localPath) ?? Option.getOrUndefined(warning))
+        }
+        return { key, derived }
+      }),
       Effect.catchAll(({ detail }) => {
-        const problem = problemAt(place, { wrong: "sizes", file: localPath, detail })
-        return isOptional ? without(problem) : sourceErrorOf(problem)
+        const flaw: Flaw = { wrong: "sizes", detail }
+        flaws.set(localPath, flaw)
+        return isOptional
+          ? Effect.succeed({ key, derived: Images.nothing })
+          : sourceErrorOf(problemAt(place, { ...flaw, file: localPath }))
       })
     )
-  }
+  })
 
   const all = yield* Effect.forEach(found.pictures, sizesOf, { concurrency: filesAtOnce })
   return {
@@ -305,6 +324,6 @@ const makePictures = Effect.fnUntraced(function* (
     sizes: new Map(
       all.flatMap(({ derived: { sizes }, key }) => (sizes.length === 0 ? [] : [[key, sizes] as const]))
     ),
-    problems: all.flatMap(({ problems }) => problems)
+    flaws
   } satisfies Pictures
 })

@@ -455,7 +455,7 @@ describe("a folder as a source", () => {
         const first = yield* fetch()
         yield* write("Objects.csv", table)
         expect(yield* Effect.flip(fetch({ previous: first.previous }))).toMatchObject({
-          message: `Source "exhibits": ${path}: Vitrine lists the files of links in a file of this name. Rename your file.`
+          message: `Source "exhibits": ${path}: Vitrine writes a file of this name beside files of links. Rename your file.`
         })
         expect(yield* failure).toContain(path)
         expect(yield* text(first.directory, path)).toBe("own")
