@@ -1,15 +1,13 @@
 /**
  * `VITRINE-PROBLEMS.txt` in a folder: the problems of its content, for the people who edit it.
  *
- * The file is no content, and is removed when all problems are solved. The begin of each problem is read from the
- * file, so that it survives a restart.
+ * The file is no content, and is removed when all problems are solved.
  */
 
 import { lstat } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Cause from "effect/Cause"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
@@ -48,8 +46,7 @@ export const makeProblemsFile = Effect.fnUntraced(function* (source: string, dir
   const write = Effect.gen(function* () {
     const problems = [...shared.problems.values()].flat()
     const text = yield* before
-    const now = minuteText(new Date(yield* Clock.currentTimeMillis))
-    const next = problems.length === 0 ? undefined : problemsText(problems, sinceIn(text ?? ""), now)
+    const next = problems.length === 0 ? undefined : problemsText(problems)
     // If nothing had to be written, it is unknown whether writing would work.
     if (yield* replace(place, text, next)) yield* warning.works
   }).pipe(
@@ -88,17 +85,8 @@ const replace = Effect.fnUntraced(function* (
   return true
 })
 
-const sincePrefix = "   Since "
-
-/**
- * The text of the file: UTF-8 with a byte order mark, and line ends of Windows, for all editors. `since` has the
- * begin of each problem.
- */
-export const problemsText = (
-  problems: ReadonlyArray<SourceProblem>,
-  since: ReadonlyMap<string, string>,
-  now: string
-): string => {
+/** The text of the file: UTF-8 with a byte order mark, and line ends of Windows, for all editors. */
+const problemsText = (problems: ReadonlyArray<SourceProblem>): string => {
   const lines = [
     "Vitrine: problems in this folder",
     "",
@@ -106,35 +94,10 @@ export const problemsText = (
       ? "The changes in this folder are NOT shown. The screens keep what they showed before."
       : "The content of this folder is shown. Please look at this:",
     "",
-    ...problems.flatMap(({ text }, index) => {
-      const line = oneLine(text)
-      return [`${index + 1}. ${line}`, `${sincePrefix}${since.get(line) ?? now}`, ""]
-    }),
+    ...problems.flatMap(({ text }, index) => [`${index + 1}. ${printableLine(text, 2000)}`, ""]),
     "What to do: correct the files that are named above, and save them. This file goes away by itself",
     "a few seconds later. It is not part of the exhibition.",
     ""
   ]
   return `\ufeff${lines.join("\r\n")}`
 }
-
-/** The begin of each problem in a text of the file, by problem. */
-export const sinceIn = (text: string): ReadonlyMap<string, string> => {
-  const lines = text.split("\r\n")
-  return new Map(
-    lines.flatMap((line, index) => {
-      const next = lines[index + 1] ?? ""
-      const [, problem] = /^\d+\. (.*)$/.exec(line) ?? []
-      return problem === undefined || !next.startsWith(sincePrefix)
-        ? []
-        : [[problem, printableLine(next.slice(sincePrefix.length), 20)] as const]
-    })
-  )
-}
-
-const oneLine = (text: string): string => printableLine(text, 2000)
-
-const two = (number: number): string => String(number).padStart(2, "0")
-
-/** `2026-12-01 09:00`, local time. */
-const minuteText = (date: Date): string =>
-  `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())}`

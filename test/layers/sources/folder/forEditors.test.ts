@@ -9,14 +9,12 @@ import { identity } from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import * as TestClock from "effect/TestClock"
 import { parseCsvTable } from "../../../../src/layers/documents/csvText.ts"
 import { Records, wholeOf } from "../../../../src/layers/documents/Document.ts"
 import { makeExpectations } from "../../../../src/layers/documents/expect/Expectations.ts"
 import * as HttpClientNode from "../../../../src/layers/httpClient/HttpClientNode.ts"
 import * as RequestPacingMemory from "../../../../src/layers/memory/RequestPacingMemory.ts"
 import { type FolderSourceConfig, folderSource } from "../../../../src/layers/sources/folder/folderSource.ts"
-import { problemsText, sinceIn } from "../../../../src/layers/sources/folder/problemsFile.ts"
 import { violationText } from "../../../../src/layers/status/contentText.ts"
 import { BaseFolder } from "../../../../src/services/ContentSource.ts"
 import { withAdvancingClock } from "../../../../src/testing/advancingClock.ts"
@@ -276,7 +274,7 @@ describe("records that may be left out", () => {
 })
 
 describe("the file with the problems of a folder", () => {
-  it.scoped("lies there while something is wrong, keeps since when, and is no content", () =>
+  it.scoped("lies there while something is wrong, and is no content", () =>
     Effect.gen(function* () {
       const { fetch, folder, source } = yield* setUp({ "Objects.csv": "id\n1\n" }, { problems: "file" })
       const file = join(folder, "content", "VITRINE-PROBLEMS.txt")
@@ -285,10 +283,7 @@ describe("the file with the problems of a folder", () => {
       const report = source.report ?? (() => Effect.void)
       yield* report([{ isRejected: true, text }])
       const written = yield* Effect.promise(() => readFile(file, "utf8"))
-      expect(written).toContain(`1. ${text}\r\n   Since 19`)
-      yield* TestClock.adjust("1 day")
-      yield* report([{ isRejected: true, text }])
-      expect(yield* Effect.promise(() => readFile(file, "utf8"))).toBe(written)
+      expect(written).toContain(`\r\n1. ${text}\r\n`)
       expect((yield* fetch).fingerprint).toBe(fingerprint)
       yield* report([])
       expect(yield* Effect.promise(() => readFile(file, "utf8").catch(() => "gone"))).toBe("gone")
@@ -371,14 +366,4 @@ describe("the file with the problems of a folder", () => {
       }).pipe(Effect.provide(withLocked((path) => locked.has(path))), run)
     }
   )
-
-  it("can be read back", () => {
-    FastCheck.assert(
-      FastCheck.property(FastCheck.uniqueArray(FastCheck.stringMatching(/^[ -~]{1,50}$/)), (texts) => {
-        const problems = texts.map((text) => ({ isRejected: true, text }))
-        const first = problemsText(problems, new Map(), "2026-12-01 09:00")
-        expect(problemsText(problems, sinceIn(first), "2026-12-02 10:00")).toBe(first)
-      })
-    )
-  })
 })
