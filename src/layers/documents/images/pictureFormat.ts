@@ -8,6 +8,8 @@
 export interface PictureFormat {
   /** Its name for people. */
   readonly name: string
+  /** Its media type, if a file without a name gets its extension by this type. */
+  readonly type?: string
   /** The decoder of `sharp` for still pictures; missing if `sharp` cannot convert the format. */
   readonly decoder?: "gif" | "heif" | "jp2" | "jpeg" | "jxl" | "png" | "tiff" | "webp"
   /** Whether Chromium displays it. */
@@ -75,14 +77,19 @@ const subfileType = 254
 
 /** In the order of the tests. */
 const formats: ReadonlyArray<Signature> = [
-  { name: "JPEG", decoder: "jpeg", isShown: true, is: /^\xff\xd8\xff/ },
-  { name: "animated PNG", isShown: true, is: isAnimatedPng },
-  { name: "PNG", decoder: "png", isShown: true, is: png },
-  { name: "WebP", decoder: "webp", isShown: true, is: /^RIFF.{4}WEBP/s },
-  { name: "GIF", decoder: "gif", isShown: true, is: /^GIF8[79]a/ },
-  { name: "animated AVIF", isShown: true, is: hasBrand(/^avis$/) },
-  { name: "AVIF", decoder: "heif", isShown: true, is: hasBrand(/^avif$/) },
-  { name: "HEIC", isShown: false, is: hasBrand(/^(?:he(?:ic|ix|im|is|vc|vx)|mif[12]|msf1)$/) },
+  { name: "JPEG", type: "image/jpeg", decoder: "jpeg", isShown: true, is: /^\xff\xd8\xff/ },
+  { name: "animated PNG", type: "image/png", isShown: true, is: isAnimatedPng },
+  { name: "PNG", type: "image/png", decoder: "png", isShown: true, is: png },
+  { name: "WebP", type: "image/webp", decoder: "webp", isShown: true, is: /^RIFF.{4}WEBP/s },
+  { name: "GIF", type: "image/gif", decoder: "gif", isShown: true, is: /^GIF8[79]a/ },
+  { name: "animated AVIF", type: "image/avif", isShown: true, is: hasBrand(/^avis$/) },
+  { name: "AVIF", type: "image/avif", decoder: "heif", isShown: true, is: hasBrand(/^avif$/) },
+  {
+    name: "HEIC",
+    type: "image/heic",
+    isShown: false,
+    is: hasBrand(/^(?:he(?:ic|ix|im|is|vc|vx)|mif[12]|msf1)$/)
+  },
   { name: "BMP", isShown: true, is: /^BM.{12}[\x0c\x10\x28\x34\x38\x40\x6c\x7c]\0\0\0/s },
   { name: "ICO", isShown: true, is: /^\0\0[\x01\x02]\0[^\0]\0.{3}\0/s },
   { name: "the RAW of a camera", isShown: false, is: isRawTiff },

@@ -14,6 +14,7 @@ import * as Predicate from "effect/Predicate"
 import mime from "mime"
 import { excerpt } from "../../../internal/printable.ts"
 import type { Headers } from "../../httpClient/headers.ts"
+import { formatOf } from "../images/pictureFormat.ts"
 import { decode, isOfType, typeOfUrl } from "./links.ts"
 
 /** The type that a server states, in small letters and without parameters; `undefined` if it states nothing useful. */
@@ -63,18 +64,12 @@ export const wrongBeginning = (
 export const typeOfBytes = (bytes: Uint8Array): string | undefined => {
   const text = beginningOf(bytes)
   const [type] = signatures.find(([, signature]) => signature.test(text)) ?? []
-  return type ?? (typeOfText(text) === "image/svg+xml" ? "image/svg+xml" : undefined)
+  return formatOf(bytes)?.type ?? type ?? (typeOfText(text) === "image/svg+xml" ? "image/svg+xml" : undefined)
 }
 
-/** In the order of the tests. */
+/** The types of files that are no pictures, in the order of the tests. */
 const signatures: ReadonlyArray<readonly [type: string, signature: RegExp]> = [
-  ["image/jpeg", /^\xff\xd8\xff/],
-  ["image/png", /^\x89PNG\r\n\x1a\n/],
-  ["image/gif", /^GIF8[79]a/],
-  ["image/webp", /^RIFF.{4}WEBP/s],
   ["audio/wav", /^RIFF.{4}WAVE/s],
-  ["image/avif", /^.{4}ftypavi[fs]/s],
-  ["image/heic", /^.{4}ftyp(?:he[ivc]|mif1|msf1)/s],
   ["audio/mp4", /^.{4}ftypM4[AB]/s],
   ["video/quicktime", /^.{4}ftypqt/s],
   ["video/mp4", /^.{4}ftyp/s],
