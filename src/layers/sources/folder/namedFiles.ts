@@ -13,6 +13,7 @@ import mime from "mime"
 import { makeGiveWay } from "../../../internal/nextTurn.ts"
 import { excerpt, quotedName } from "../../../internal/printable.ts"
 import { countText } from "../../../internal/readable.ts"
+import { mapParts } from "../../documents/jsonValues.ts"
 import { decode } from "../../documents/media/links.ts"
 import * as PathPattern from "../../documents/media/PathPattern.ts"
 import { bare, visible } from "../../documents/textMistakes.ts"
@@ -110,19 +111,10 @@ export const nameFiles = Effect.fnUntraced(function* (
     return isPicture ? { localPath: found } : found
   }
 
-  const visit = (value: unknown, path: ReadonlyArray<string>, record: number | undefined): unknown => {
-    if (Predicate.isString(value)) return visitCell(value, path, record)
-    if (Array.isArray(value)) {
-      const items = value.map((item, index) => visit(item, [...path, String(index)], record))
-      return items.some((item, index) => item !== value[index]) ? items : value
-    }
-    if (!Predicate.isReadonlyRecord(value)) return value
-    const entries = Object.entries(value)
-    const visited = entries.map(([name, cell]) => [name, visit(cell, [...path, name], record)] as const)
-    return visited.some(([, cell], index) => cell !== entries[index]?.[1])
-      ? Object.fromEntries(visited)
-      : value
-  }
+  const visit = (value: unknown, path: ReadonlyArray<string>, record: number | undefined): unknown =>
+    Predicate.isString(value)
+      ? visitCell(value, path, record)
+      : mapParts(value, (part, name) => visit(part, [...path, name], record))
 
   if (!Array.isArray(value)) return { value: visit(value, [], undefined), missing, count }
   const records: unknown[] = []
