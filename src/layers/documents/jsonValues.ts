@@ -39,6 +39,13 @@ export const setOwn = <A>(object: Record<string, A>, name: string, value: A): vo
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
+/** The field or item of this name; `undefined` if there is none. */
+export const property = (value: unknown, name: string): unknown =>
+  Predicate.hasProperty(value, name) ? value[name] : undefined
+
+/** The value if it is a text; otherwise an empty text. */
+export const textOf = (value: unknown): string => (Predicate.isString(value) ? value : "")
+
 /** A value with each item or field changed; the value itself if all of them stay the same. */
 export const mapParts = (value: unknown, change: (part: unknown, name: string) => unknown): unknown => {
   if (Array.isArray(value)) {

@@ -20,7 +20,7 @@ import {
   readCollection,
   type Vendor
 } from "../../documents/Cms.ts"
-import { type JsonObject, mapObjects } from "../../documents/jsonValues.ts"
+import { type JsonObject, mapObjects, property, textOf } from "../../documents/jsonValues.ts"
 import { RequestFailed } from "../../httpClient/Requests.ts"
 import type { StrapiOptions, StrapiType } from "./strapiSource.ts"
 
@@ -129,11 +129,6 @@ export const readRefusal = (body: unknown): Refusal => {
     param: textOf(property(details, "param"))
   }
 }
-
-const property = (value: unknown, name: string): unknown =>
-  Predicate.hasProperty(value, name) ? value[name] : undefined
-
-const textOf = (value: unknown): string => (Predicate.isString(value) ? value : "")
 
 export const strapi: Vendor = {
   name: "Strapi",

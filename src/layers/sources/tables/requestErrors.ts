@@ -3,10 +3,10 @@
  * retry.
  */
 import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { excerpt } from "../../../internal/printable.ts"
 import { TableError } from "../../../services/TableSourceClient.ts"
+import { property, textOf } from "../../documents/jsonValues.ts"
 import { passes } from "../../httpClient/httpFailure.ts"
 import type { RequestFailed } from "../../httpClient/Requests.ts"
 import type { Request } from "./api.ts"
@@ -123,18 +123,12 @@ export const readErrorResponse = (body = ""): ErrorResponse =>
 const parseJson = Schema.decodeOption(Schema.parseJson())
 
 const readJson = (json: unknown): ErrorResponse => {
-  const error = property(json, "error") ?? firstOf(property(json, "errors"))
-  const type = asText(error) || asText(property(error, "type")) || asText(property(error, "error"))
-  const message = asText(property(error, "message")) || asText(property(json, "message")) || asText(json)
+  const errors = property(json, "errors")
+  const error = property(json, "error") ?? (Array.isArray(errors) ? errors[0] : undefined)
+  const type = textOf(error) || textOf(property(error, "type")) || textOf(property(error, "error"))
+  const message = textOf(property(error, "message")) || textOf(property(json, "message")) || textOf(json)
   return { type, words: [type, message].filter((part) => part !== "").join(": ") }
 }
-
-const property = (value: unknown, name: string): unknown =>
-  Predicate.hasProperty(value, name) ? value[name] : undefined
-
-const firstOf = (value: unknown): unknown => (Array.isArray(value) ? value[0] : undefined)
-
-const asText = (value: unknown): string => (Predicate.isString(value) ? value : "")
 
 /** In characters. The message is at the beginning, and these patterns are slow for a long text. */
 const maxText = 4096
