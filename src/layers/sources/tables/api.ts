@@ -14,6 +14,7 @@ import * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import { excerpt } from "../../../internal/printable.ts"
+import { optional } from "../../../internal/schemas.ts"
 import { type Pacer, RequestPacing } from "../../../services/RequestPacing.ts"
 import {
   type CallCounts,
@@ -23,7 +24,6 @@ import {
   TableError,
   type TableRecord
 } from "../../../services/TableSourceClient.ts"
-import type { JsonObject } from "../../documents/jsonValues.ts"
 import { parsePage, TooMuch } from "../../documents/readText.ts"
 import { withRetries } from "../../httpClient/httpFailure.ts"
 import type { Request as HttpRequest } from "../../httpClient/Requests.ts"
@@ -199,51 +199,32 @@ export const maxBodyBytes = 32 * 1024 * 1024
  */
 export type Decode<A> = (json: unknown) => Either.Either<A, string>
 
-const isText = (value: unknown): value is string => Predicate.isString(value) && value !== ""
-
-const isRecord = (value: unknown): value is TableRecord =>
-  Predicate.isReadonlyRecord(value) && isText(value.id) && Predicate.isReadonlyRecord(value.fields)
-
-const recordMistake = (value: unknown, place: string): string =>
-  !Predicate.isReadonlyRecord(value)
-    ? `expected a record at ${place === "" ? "its beginning" : place}`
-    : !isText(value.id)
-      ? fieldMistake(value, "id", "a text", place)
-      : fieldMistake(value, "fields", "an object", place)
-
-const fieldMistake = (object: JsonObject, name: string, expected: string, place = ""): string => {
-  const path = place === "" ? name : `${place}.${name}`
-  return object[name] === undefined ? `"${path}" is missing` : `expected ${expected} at ${path}`
-}
-
-export const decodeRecord: Decode<TableRecord> = (json) =>
-  isRecord(json) ? Either.right(json) : Either.left(recordMistake(json, ""))
-
-interface PageResponse {
-  readonly records: ReadonlyArray<TableRecord>
-  readonly offset: string | null | undefined
-}
-
-export const decodePage: Decode<PageResponse> = (json) => {
-  if (!Predicate.isReadonlyRecord(json)) return Either.left("expected a page at its beginning")
-  const { offset, records } = json
-  if (!Array.isArray(records)) return Either.left(fieldMistake(json, "records", "an array"))
-  if (!records.every(isRecord)) {
-    const index = records.findIndex(Predicate.not(isRecord))
-    return Either.left(recordMistake(records[index], `records.${index}`))
-  }
-  return Predicate.isNullable(offset) || Predicate.isString(offset)
-    ? Either.right({ records, offset })
-    : Either.left("expected a text at offset")
-}
-
-/** Decodes a response that is smaller than a page. */
-export const decodeOther = <A, I>(schema: Schema.Schema<A, I>, what: string): Decode<A> => {
-  const decode = Schema.decodeUnknownEither(
-    schema.annotations({ message: () => ({ message: `expected ${what}`, override: true }) })
-  )
+/** Decodes a response; mistakes are described by the messages of the schema. */
+const decodeAs = <A, I>(schema: Schema.Schema<A, I>): Decode<A> => {
+  const decode = Schema.decodeUnknownEither(schema)
   return (json) => Either.mapLeft(decode(json), firstIssue)
 }
+
+const says = (message: string) => ({ message: () => ({ message, override: true }) })
+
+const RecordResponse = Schema.Struct({
+  id: Schema.NonEmptyString.annotations(says("expected a text")),
+  // Not copied: a copy would lose a field with the name `__proto__`.
+  fields: Schema.declare(Predicate.isReadonlyRecord).annotations(says("expected an object"))
+}).annotations({ message: () => "expected a record" })
+
+const PageResponse = Schema.Struct({
+  records: Schema.Array(RecordResponse).annotations({ message: () => "expected an array" }),
+  offset: optional(Schema.NullOr(Schema.String).annotations(says("expected a text")))
+}).annotations({ message: () => "expected a page" })
+
+export const decodeRecord: Decode<TableRecord> = decodeAs(RecordResponse)
+
+export const decodePage = decodeAs(PageResponse)
+
+/** Decodes a response that is smaller than a page. */
+export const decodeOther = <A, I>(schema: Schema.Schema<A, I>, what: string): Decode<A> =>
+  decodeAs(schema.annotations(says(`expected ${what}`)))
 
 /** The first mistake and its place, as text. */
 const firstIssue = (error: ParseResult.ParseError): string => {
