@@ -4,12 +4,14 @@
  * There are three events: `now` with the controller's time, and `overview` and `log`, each with all its data, so that a page
  * that joins late or reconnects gets the same as all others.
  */
+import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import { jsonText } from "../../internal/jsonText.ts"
 import type { LogLine } from "../../internal/loggers.ts"
 import { whenChanged } from "../../internal/Schedules.ts"
+import { messageOf } from "../../internal/SerializedError.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import { type FrameSink, makeFanOut } from "../fanOut/FanOut.ts"
 import type { EventStream } from "../http/EventStreamResponse.ts"
@@ -69,9 +71,13 @@ export const make = Effect.fnUntraced(function* ({ changed, data, maxClients }: 
   const isOpen = Effect.sync(() => fanOut.size() > 0)
   const { fails, works } = makeWarnWhile((message) => `The dashboard shows nothing new. ${message}`)
   const refresh = Effect.flatMap(data, (data) => fanOut.send(framesOf(data))).pipe(
-    Effect.timeout(timeout),
+    Effect.timeoutFail({
+      duration: timeout,
+      onTimeout: () => `The state was not read within ${Duration.format(timeout)}.`
+    }),
     Effect.zipRight(works),
-    Effect.catchAll(() => fails(`The state was not read within ${Duration.format(timeout)}.`)),
+    // A defect would end the fiber for good.
+    Effect.catchAllCause((cause) => fails(messageOf(Cause.squash(cause)))),
     Effect.whenEffect(isOpen),
     oneAtATime
   )

@@ -220,6 +220,25 @@ describe("the event stream", () => {
     }).pipe(over())
   )
 
+  it.effect("says in the log that the state has a mistake, and goes on without the mistake", () =>
+    Effect.gen(function* () {
+      const { updateSlice } = yield* ControllerState
+      const { received } = yield* dashboard.openEvents
+      let reads = 0
+      yield* updateSlice("lamp", () => ({
+        get kind() {
+          reads++
+          throw new Error("The lamp is broken")
+        }
+      }))
+      reads = 0
+      yield* inTime(Effect.repeat(Effect.yieldNow(), { until: () => reads > 0 }))
+      yield* updateSlice("lamp", () => ({}))
+      const text = yield* inTime(received.until((text) => text.includes("The dashboard shows nothing new")))
+      expect(text).toContain("The dashboard shows nothing new. The lamp is broken")
+    }).pipe(over())
+  )
+
   it.effect("sends only the time while nothing changes", () =>
     Effect.gen(function* () {
       yield* dashboard.setContent(fine)
