@@ -52,6 +52,7 @@ export const makeSwap = <Loaded>({
 }: SwapOptions<Loaded>) => {
   let shown: Shown<Loaded> | undefined
   let wanted: Manifest | undefined
+  /** Aborted, and replaced in the same step, when another version is wanted; aborted for good by `end`. */
   let life = new AbortController()
   /** The last load that has begun. */
   let last: { readonly versionId: string; readonly loading: Promise<Loaded> } | undefined
@@ -110,7 +111,7 @@ export const makeSwap = <Loaded>({
    * faster than they load, one of them is shown before the newest.
    */
   const follow = async (manifest: Manifest, kept?: ReadonlyMap<string, string>) => {
-    if (isSame(manifest, wanted)) {
+    if (life.signal.aborted || isSame(manifest, wanted)) {
       return
     }
     if (isSame(wanted, shown?.manifest)) {
@@ -123,7 +124,7 @@ export const makeSwap = <Loaded>({
     if (last && last.versionId < versionId && isBehindFor(patienceMs)) {
       // `bring` is called first, and shows it if it may.
       await Promise.race([last.loading.catch(() => {}), pause(loadLimitMs)])
-      if (wanted !== manifest) {
+      if (life.signal.aborted || wanted !== manifest) {
         return
       }
     }

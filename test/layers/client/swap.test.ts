@@ -40,7 +40,7 @@ const makeScreen = (options: { readonly canSwap?: () => boolean; readonly maxDef
       sources: []
     })
   }
-  return { promote, shown }
+  return { end: swap.end, promote, shown }
 }
 
 const wait = (seconds: number) => vi.advanceTimersByTimeAsync(seconds * second)
@@ -55,6 +55,16 @@ it("shows other content that has the id of a version before, as after a restart 
     [1, 3],
     [1, 11]
   ])
+})
+
+it("loads and shows nothing after its end", async () => {
+  const { end, promote, shown } = makeScreen()
+  promote(1)
+  await wait(4)
+  end()
+  promote(2)
+  await wait(4)
+  expect(shown).toEqual([[1, 3]])
 })
 
 describe("a screen whose versions come faster than they load", () => {
@@ -84,6 +94,20 @@ describe("a screen whose versions come faster than they load", () => {
     promote(0)
     await wait(10)
     expect(shown.map(([number]) => number)).toEqual([1, 0])
+  })
+
+  it("loads and shows nothing after its end", async () => {
+    const { end, promote, shown } = makeScreen()
+    promote(1)
+    await wait(4)
+    for (let number = 2; number <= 13; number++) {
+      promote(number)
+      await wait(1)
+    }
+    // Number 13 waits until 12 has loaded.
+    end()
+    await wait(10)
+    expect(shown.map(([number]) => number)).toEqual([1])
   })
 
   it("waits for canSwap at most maxDefer, however many versions come", async () => {
