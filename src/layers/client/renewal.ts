@@ -1,5 +1,6 @@
 /** Loads the page again when the content server has a new build of it and the page is idle. */
 import { canReload, reload } from "./actions.ts"
+import { idle } from "./helpers/idle.ts"
 import type { Options } from "./Options.ts"
 import { pause } from "./request.ts"
 
@@ -21,8 +22,6 @@ const spreadMs = 30_000
 
 const lookMs = 2000
 
-const touches = ["keydown", "pointerdown", "pointermove", "wheel"]
-
 /**
  * Reloads the page for new builds. A page that does not know its build is never reloaded: it does not come from a content server,
  * or its content has another origin.
@@ -39,8 +38,7 @@ export const makeRenewal = ({
   const isInVersion = serverTiming("version") !== undefined
   let isDue = false
   let latest = own
-  /** The time of the last input; 0, the start of the page, before the first input. */
-  let touchedAt = 0
+  let isIdle = false
   let isLoading = false
   /** The build that could not be loaded: the console warns once. */
   let warned: string | undefined
@@ -49,17 +47,15 @@ export const makeRenewal = ({
     return { built: () => {}, isDue: () => false }
   }
 
-  for (const event of touches) {
-    addEventListener(
-      event,
-      () => {
-        touchedAt = performance.now()
-      },
-      { capture: true, passive: true, signal }
-    )
-  }
-
-  const isFor = (since: number, ms: number) => performance.now() - since > ms
+  const stop = idle(idleMs, {
+    begin: () => {
+      isIdle = true
+    },
+    end: () => {
+      isIdle = false
+    }
+  })
+  signal.addEventListener("abort", stop)
 
   /** Returns whether the reload has begun. It does not begin if the server does not respond, or twice: that would start again. */
   const load = async (build: string): Promise<boolean> => {
@@ -89,8 +85,7 @@ export const makeRenewal = ({
     }
     const since = performance.now()
     const isQuiet = () =>
-      document.visibilityState === "hidden" ||
-      (isFor(touchedAt, idleMs) && (canSwap() || isFor(since, maxDefer)))
+      document.visibilityState === "hidden" || (isIdle && (canSwap() || performance.now() - since > maxDefer))
     while (latest === build && !signal.aborted && !(isQuiet() && (await load(build)))) {
       await pause(lookMs)
     }

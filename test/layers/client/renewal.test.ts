@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from "@effect/vitest"
 import { makeRenewal, type RenewalOptions } from "../../../src/layers/client/renewal.ts"
 
-const page = "http://127.0.0.1:8730/?screen=left"
+const address = "http://127.0.0.1:8730/?screen=left"
 
 /** A navigation as the browser tells it. */
 class Navigation {
@@ -18,7 +18,19 @@ let visibilityState = "visible"
 let storage = new Map<string, string>()
 let answers: () => Promise<unknown> = async () => ({ ok: true })
 const asked: Array<string> = []
-let touch = () => {}
+
+/** A move of the pointer to a place on the screen. */
+class Move extends Event {
+  readonly screenX: number
+  readonly screenY = 0
+  constructor(screenX: number) {
+    super("pointermove")
+    this.screenX = screenX
+  }
+}
+
+let page = new EventTarget()
+let buttons: ReadonlyArray<{ readonly value: number }> = []
 
 const opened = (own: ReadonlyArray<string>, options: Partial<RenewalOptions> = {}) => {
   vi.stubGlobal("performance", {
@@ -44,7 +56,7 @@ beforeEach(() => {
   asked.length = 0
   reload.mockClear()
   vi.stubGlobal("PerformanceNavigationTiming", Navigation)
-  vi.stubGlobal("location", { href: page, origin: new URL(page).origin, reload })
+  vi.stubGlobal("location", { href: address, origin: new URL(address).origin, reload })
   vi.stubGlobal("document", {
     get visibilityState() {
       return visibilityState
@@ -54,9 +66,12 @@ beforeEach(() => {
     getItem: (key: string) => storage.get(key) ?? null,
     setItem: (key: string, value: string) => storage.set(key, value)
   })
-  vi.stubGlobal("addEventListener", (_: string, listener: () => void) => {
-    touch = listener
-  })
+  page = new EventTarget()
+  buttons = []
+  vi.stubGlobal("navigator", { getGamepads: () => (buttons.length === 0 ? [] : [{ axes: [], buttons }]) })
+  vi.stubGlobal("window", { setTimeout })
+  vi.stubGlobal("MouseEvent", Move)
+  vi.stubGlobal("addEventListener", page.addEventListener.bind(page))
   vi.stubGlobal("fetch", (url: string, { signal }: RequestInit) => {
     asked.push(url)
     return Promise.race([
@@ -78,13 +93,13 @@ it("reloads a page without input for a minute, once its address responds", async
   const { told } = opened(["a"])
   told("a")
   await pass(100)
-  touch()
+  page.dispatchEvent(new Event("keydown"))
   told("b")
   answers = async () => ({ ok: false })
   await pass(59)
   expect(asked).toEqual([])
   await pass(5)
-  expect(asked[0]).toBe(page)
+  expect(asked[0]).toBe(address)
   const warn = vi.spyOn(console, "warn").mockImplementation(() => {})
   answers = () => Promise.reject(new TypeError("Failed to fetch"))
   await pass(5)
@@ -96,6 +111,34 @@ it("reloads a page without input for a minute, once its address responds", async
   await pass(5)
   expect(reload).toHaveBeenCalledTimes(1)
   await pass(600)
+  expect(reload).toHaveBeenCalledTimes(1)
+})
+
+it("reloads a page on which only the content below a still pointer moves", async () => {
+  const { told } = opened(["a"])
+  told("b")
+  for (let second = 0; second < 70; second++) {
+    page.dispatchEvent(new Move(100))
+    await pass(1)
+  }
+  expect(reload).toHaveBeenCalledTimes(1)
+})
+
+it("does not reload a page while somebody moves the pointer or plays with a gamepad", async () => {
+  const { told } = opened(["a"])
+  told("b")
+  for (let second = 0; second < 100; second++) {
+    page.dispatchEvent(new Move(second))
+    await pass(1)
+  }
+  buttons = [{ value: 0 }]
+  page.dispatchEvent(new Event("gamepadconnected"))
+  for (let second = 0; second < 100; second++) {
+    buttons = [{ value: second % 2 }]
+    await pass(1)
+  }
+  expect(reload).not.toHaveBeenCalled()
+  await pass(70)
   expect(reload).toHaveBeenCalledTimes(1)
 })
 
@@ -243,7 +286,7 @@ it("asks again for a build whose page did not respond within half a minute", asy
   answers = () => new Promise(() => {})
   told("b")
   await pass(80)
-  expect(asked).toEqual([page])
+  expect(asked).toEqual([address])
   answers = async () => ({ ok: true })
   await pass(100)
   expect(reload).toHaveBeenCalledTimes(1)
