@@ -1,10 +1,9 @@
 /**
  * Names that people chose, as file names on Linux, macOS and Windows.
  *
- * It owns which names are safe and which are the same file. It knows nothing of folders or extensions.
+ * It owns which names are safe and which are the same file. It knows nothing of folders or extensions. It imports nothing,
+ * because it is also part of pages.
  */
-import { createHash } from "node:crypto"
-import * as Predicate from "effect/Predicate"
 
 /** Less than the limit of a file name: this leaves room for an extension and for a temporary suffix. */
 const maxBytes = 200
@@ -19,7 +18,7 @@ const maxStoredBytes = 255
  */
 export const fileName = (name: string): string => {
   const escaped = escapeDeviceName(escapeCharacters(name))
-  return Buffer.byteLength(escaped) <= maxBytes ? escaped : shorten(escaped, name)
+  return bytesOf(escaped) <= maxBytes ? escaped : shorten(escaped, name)
 }
 
 /** Whether a name is a file name without changes. */
@@ -30,10 +29,8 @@ export const isPlainFileName = (name: string): boolean => fileName(name) === nam
  * `fileName`, with an extension.
  */
 export const isPortableFileName = (name: string): boolean => {
-  const unescaped = name.replaceAll("%", "_")
-  return (
-    escapeDeviceName(escapeCharacters(unescaped)) === unescaped && Buffer.byteLength(name) <= maxStoredBytes
-  )
+  const unescaped = name.replace(/%/g, "_")
+  return escapeDeviceName(escapeCharacters(unescaped)) === unescaped && bytesOf(name) <= maxStoredBytes
 }
 
 /**
@@ -67,17 +64,25 @@ const deviceName = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|cono
 const escapeDeviceName = (name: string): string =>
   deviceName.test(name) ? escapeCharacter(name.charAt(0)) + name.slice(1) : name
 
-/** Equal only for equal names, as hexadecimal digits. Lone surrogates count too. */
-export const hashOfName = (name: string, digits: number): string =>
-  createHash("sha256").update(name, "utf16le").digest("hex").slice(0, digits)
+const encoder = new TextEncoder()
+const bytesOf = (text: string): number => encoder.encode(text).length
+
+/** FNV-1a of the UTF-16 code units, 16 hexadecimal digits: browsers have SHA-256 only for pages from a secure origin. */
+const hashOf = (name: string): string => {
+  let hash = 0xcbf29ce484222325n
+  for (let index = 0; index < name.length; index++) {
+    hash = BigInt.asUintN(64, (hash ^ BigInt(name.charCodeAt(index))) * 0x100000001b3n)
+  }
+  return hash.toString(16).padStart(16, "0")
+}
 
 const shorten = (escaped: string, name: string): string => {
-  const ending = `${shortened}${hashOfName(name, 16)}`
+  const ending = `${shortened}${hashOf(name)}`
   const room = maxBytes - ending.length
   let head = ""
   let bytes = 0
   for (const [part] of escaped.matchAll(/%u....|%..|[^%]/gsu)) {
-    bytes += Buffer.byteLength(part)
+    bytes += bytesOf(part)
     if (bytes > room) break
     head += part
   }
@@ -86,6 +91,10 @@ const shorten = (escaped: string, name: string): string => {
 
 /** The id in undecoded options, which is also the name of a folder; empty if it is missing or invalid. */
 export const idOf = (input: unknown): string =>
-  Predicate.hasProperty(input, "id") && Predicate.isString(input.id) && isPlainFileName(input.id)
+  typeof input === "object" &&
+  input !== null &&
+  "id" in input &&
+  typeof input.id === "string" &&
+  isPlainFileName(input.id)
     ? input.id
     : ""

@@ -7,6 +7,10 @@ import * as Effect from "effect/Effect"
 
 export const sha256OfText = (text: string): string => createHash("sha256").update(text).digest("hex")
 
+/** Equal only for equal names, as hexadecimal digits. Lone surrogates count too. */
+export const hashOfName = (name: string, digits: number): string =>
+  createHash("sha256").update(name, "utf16le").digest("hex").slice(0, digits)
+
 export const sha256OfFile = (file: string) => Effect.map(hashFile(file), ({ hash }) => hash.digest("hex"))
 
 /**

@@ -1,3 +1,4 @@
+import { fileName } from "../../files/fileName.ts"
 import type { Content } from "./Content.ts"
 import { type Media, preload } from "./preload.ts"
 import { request } from "./request.ts"
@@ -182,13 +183,6 @@ export const makeVersion = (
     problem: report
   }
 }
-
-/** The file name of a table, as the controller writes it: characters that some systems cannot store are escaped. */
-export const fileName = (name: string): string =>
-  name.replace(
-    /[\x00-\x1f\x7f-\x9f<>:"/\\|?*%]|^\.|[. ]$/g,
-    (character) => `%${`0${character.charCodeAt(0).toString(16)}`.slice(-2).toUpperCase()}`
-  )
 
 /**
  * A file in a document; with `sizes` if the source has the option `images`.

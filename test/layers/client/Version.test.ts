@@ -1,17 +1,53 @@
 import { afterEach, describe, expect, it, vi } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import { fileName as nameOnDisk } from "../../../src/files/fileName.ts"
-import { fileName, makeVersion, openVersion, pictureOf } from "../../../src/layers/client/Version.ts"
+import { fileName } from "../../../src/files/fileName.ts"
+import { makeVersion, openVersion, pictureOf } from "../../../src/layers/client/Version.ts"
 
-it("a table has the file name that the controller gives it", () => {
+const manifest = {
+  schemaVersion: 1,
+  versionId: "1",
+  versionPath: "versions/1",
+  sources: [{ sourceId: "museum", path: "museum" }]
+}
+
+const context = {
+  content: "/content",
+  signal: new AbortController().signal,
+  report: () => {},
+  used: new Map(),
+  kept: undefined
+}
+
+afterEach(() => {
+  vi.unstubAllGlobals()
+})
+
+it("a table has the file name that the controller gives it", async () => {
+  const asked: Array<string> = []
+  vi.stubGlobal("fetch", async (url: string) => {
+    asked.push(url)
+    return Response.json([])
+  })
+  const version = makeVersion(manifest, context)
   const character = FastCheck.oneof(
     FastCheck.constantFrom(...'<>:"/\\|?*%. \u0000\u0007\u007f\u0085aBé漢'),
     FastCheck.string({ maxLength: 1, unit: "grapheme" })
   )
-  const names = FastCheck.array(character, { minLength: 1, maxLength: 20 })
-    .map((parts) => parts.join(""))
-    .filter((name) => name !== "")
-  FastCheck.assert(FastCheck.property(names, (name) => fileName(name) === nameOnDisk(name)))
+  const characters = (limits: FastCheck.ArrayConstraints) =>
+    FastCheck.array(character, limits).map((parts) => parts.join(""))
+  const device = FastCheck.constantFrom("Aux", "con", "Com1", "LPT¹", "CONIN$", "nul")
+  const names = FastCheck.oneof(
+    characters({ minLength: 1, maxLength: 20 }),
+    FastCheck.tuple(device, characters({ maxLength: 3 })).map((parts) => parts.join("")),
+    characters({ minLength: 60, maxLength: 150 }),
+    FastCheck.string({ unit: "binary", maxLength: 20 })
+  )
+  await FastCheck.assert(
+    FastCheck.asyncProperty(names, async (name) => {
+      await version.table("museum", name)
+      expect(asked.pop()).toBe(`/content/versions/1/museum/${encodeURIComponent(fileName(name))}.json`)
+    })
+  )
 })
 
 describe("a picture", () => {
@@ -60,19 +96,7 @@ describe("a picture", () => {
 })
 
 it("a file without a path has no address", () => {
-  const manifest = {
-    schemaVersion: 1,
-    versionId: "1",
-    versionPath: "versions/1",
-    sources: [{ sourceId: "museum", path: "museum" }]
-  }
-  const version = makeVersion(manifest, {
-    content: "/content",
-    signal: new AbortController().signal,
-    report: () => {},
-    used: new Map(),
-    kept: undefined
-  })
+  const version = makeVersion(manifest, context)
   // As what comes out of JSON: an object of an embed that is an error, for example.
   const { localPath } = JSON.parse("{}")
   const message = 'a file of "museum" has no path: is there no localPath?'
@@ -82,10 +106,6 @@ it("a file without a path has no address", () => {
 })
 
 describe("a version that is opened", () => {
-  afterEach(() => {
-    vi.unstubAllGlobals()
-  })
-
   const digests = { "bell.jpg": "d1", "Objects.json": "d2", "model.gltf": "d3", "tour/film.MP4": "d4" }
   const files = Object.fromEntries(
     Object.entries(digests).map(([path, sha256]) => [path, { size: 1, sha256 }])
@@ -98,19 +118,7 @@ describe("a version that is opened", () => {
       asked.push(url)
       return url.endsWith("files.json") ? answer() : Promise.resolve(Response.json([]))
     })
-    const manifest = {
-      schemaVersion: 1,
-      versionId: "1",
-      versionPath: "versions/1",
-      sources: [{ sourceId: "museum", path: "museum" }]
-    }
-    const version = await openVersion(manifest, {
-      content: "/content",
-      signal: new AbortController().signal,
-      report: () => {},
-      used: new Map(),
-      kept: undefined
-    })
+    const version = await openVersion(manifest, context)
     await version.table("museum", "Objects")
     const paths = ["bell.jpg", "tour/film.MP4", "model.gltf", "new.jpg", "constructor", "__proto__.png"]
     return { asked, urls: paths.map((path) => version.url("museum", path)) }

@@ -4,7 +4,7 @@
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import mime from "mime"
-import { hashOfName } from "../../../files/fileName.ts"
+import { hashOfName } from "../../../files/sha256.ts"
 import { mapParts } from "../jsonValues.ts"
 import type { MediaOptions } from "./MediaOptions.ts"
 import { type DocumentPath, matches, type PathPattern, parse } from "./PathPattern.ts"

@@ -5,7 +5,8 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
-import { fileKey, fileName, hashOfName } from "../../../files/fileName.ts"
+import { fileKey, fileName } from "../../../files/fileName.ts"
+import { hashOfName } from "../../../files/sha256.ts"
 import type {
   Attachment,
   AttachmentFormat,
