@@ -130,7 +130,7 @@ const asResult = require("a Result in the promise", (value): value is PlainSettl
 
 /**
  * The state and the status come from the controller. It has one slice for each plugin that it sets up, under its own name for the plugin, and accepts
- * no sections: its status does not contain Vitrine's sections.
+ * no sections: its status does not contain Vitrine's sections. Momentary fields are the whole slice, as the HTTP transport gives them.
  */
 export const makeControllerState = (
   context: Pick<PlainContext, "getGlobalState" | "getStatusSnapshot" | "mode" | "updateState">
@@ -140,7 +140,7 @@ export const makeControllerState = (
   const getStatus = () => context.getStatusSnapshot() as StatusSnapshot
   const update = (f: (slice: unknown) => unknown) =>
     Effect.flatMap(
-      Effect.sync(() => context.updateState((slice) => merge(slice, f(slice)))),
+      Effect.sync(() => context.updateState((slice) => replace(slice, f(slice)))),
       (updating) => (Predicate.isPromiseLike(updating) ? warnWhereRejected(updating) : Effect.void)
     )
   return ControllerState.of({
@@ -186,7 +186,12 @@ const warnWhereRejected = (updating: PromiseLike<unknown>) =>
   )
 
 /** Works for a controller that passes a draft, and for a controller that uses the returned value. */
-const merge = (slice: unknown, next: unknown): unknown =>
-  Predicate.isRecord(slice) && Predicate.isRecord(next) && !Object.isFrozen(slice)
-    ? Object.assign(slice, next)
-    : next
+const replace = (slice: unknown, next: unknown): unknown => {
+  if (!Predicate.isRecord(slice) || !Predicate.isRecord(next) || Object.isFrozen(slice)) {
+    return next
+  }
+  for (const key of Object.keys(slice)) {
+    if (!(key in next)) delete slice[key]
+  }
+  return Object.assign(slice, next)
+}
