@@ -36,11 +36,11 @@ const name = Schema.NonEmptyString.pipe(Schema.maxLength(maxName))
 const Asked = Schema.Struct({ name, until: Schema.String, by: text, why: text })
 type Asked = typeof Asked.Type
 
-/** `None` if the end is invalid, in the past, or too far away. */
+/** `None` if the end is invalid or in the past. */
 const muteOf = ({ by = "", name, until, why = "" }: Asked, now: number): Option.Option<Mute> => {
   const end = Date.parse(until)
   const reason = printableLine(why, maxWhy)
-  return now < end && end <= now + maxMs
+  return now < end
     ? Option.some({
         name,
         until: new Date(end).toISOString(),
@@ -68,6 +68,7 @@ export const make = Effect.fnUntraced(function* (path?: string) {
     written: "a restart ends all mutes"
   })
   const startedAt = yield* Clock.currentTimeMillis
+  // However far away their ends are: a machine without a clock battery starts in 1970.
   const saved = (yield* file.read).flatMap((asked) => Option.toArray(muteOf(asked, startedAt)))
   const mutes = yield* SynchronizedRef.make<ReadonlyArray<Mute>>(saved.slice(0, maxMutes))
   const show = (mutes: ReadonlyArray<Mute>) =>
@@ -89,7 +90,7 @@ export const make = Effect.fnUntraced(function* (path?: string) {
   const mute = Effect.fnUntraced(function* (asked: Asked) {
     const now = yield* Clock.currentTimeMillis
     const muted = yield* Effect.mapError(
-      muteOf(asked, now),
+      Option.filter(muteOf(asked, now), ({ until }) => Date.parse(until) <= now + maxMs),
       () =>
         new NotMuted({ message: "Not muted: the mute must end in the next 30 days, at a time in ISO 8601." })
     )

@@ -123,6 +123,22 @@ describe("a mute", () => {
     })
   )
 
+  scenario("is kept after a restart of a machine that has no battery for its clock", (file, fs) =>
+    Effect.gen(function* () {
+      yield* running(file, ({ mute }) => mute({ name: "left", until: at(day) }))
+      yield* TestClock.setTime(0)
+      yield* running(file, ({ mute, read }) =>
+        Effect.gen(function* () {
+          expect(yield* read).toMatchObject({ word: "OK", mutes: { mutes: [{ name: "left" }] } })
+          yield* TestClock.setTime(now)
+          yield* mute({ name: "right", until: at(60) })
+          expect((yield* read).word).toBe("OK")
+        })
+      )
+      expect(yield* fs.readFileString(file)).toContain("left")
+    })
+  )
+
   scenario("is synced to disk before it replaces the earlier file", (file, fs) =>
     Effect.gen(function* () {
       const synced: Array<string> = []
@@ -177,7 +193,7 @@ describe("a mute", () => {
           })
         )
         yield* running(file, ({ read }) => Effect.map(read, ({ word }) => expect(word).toBe("OK")))
-        yield* fs.writeFileString(file, JSON.stringify([{ name: "left", until: "9999-01-01T00:00:00.000Z" }]))
+        yield* fs.writeFileString(file, JSON.stringify([{ name: "left", until: "soon" }]))
         yield* running(file, ({ read }) => Effect.map(read, ({ word }) => expect(word).toBe("FAILING")))
         expect(log.filter((line) => line.startsWith("WARN"))).toEqual([
           expect.stringContaining(`${file} cannot be read, and nothing is muted`)
