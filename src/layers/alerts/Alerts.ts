@@ -123,23 +123,21 @@ export const make = Effect.fnUntraced(function* (
     })
   )
 
-  /** Gives whether the receiver accepted the post. Fails if it would not accept the next one either. */
+  /**
+   * Gives whether the receiver accepted the post. Fails if it would not accept the next one either, and not sooner than
+   * it may be asked again.
+   */
   const send = (post: ReadonlyArray<Alert>, now: number) =>
     Effect.flatMap(Ref.get(dashboard), (address) => requests.attempt(request(post, now, address))).pipe(
-      Effect.matchEffect({
-        onSuccess: () => Effect.as(works, true),
-        onFailure: ({ detail, reason, redirectsTo, status }) =>
-          status === undefined
-            ? Effect.fail(reason === "Timeout" ? `no response within ${postTimeout / 1000} seconds` : detail)
-            : redirectsTo !== undefined
-              ? Effect.fail(
-                  `it redirects to ${redirectsTo}, which alerts do not follow: set the new address as "url"`
-                )
-              : refusesOne.has(status)
-                ? Effect.as(fails(`it responds ${status}`, `for about four minutes per alert`), false)
-                : Effect.fail(`it responds ${status}`)
-      }),
-      Effect.tapError(fails)
+      Effect.zipRight(works),
+      Effect.as(true),
+      Effect.catchAll((failure) => {
+        const reason = reasonOf(failure)
+        const { retryAfter = Duration.zero, status = 0 } = failure
+        return refusesOne.has(status)
+          ? Effect.as(fails(reason, "for about four minutes per alert"), false)
+          : Effect.zipRight(fails(reason), Effect.delay(Effect.fail(reason), retryAfter))
+      })
     )
 
   /** The next due post without a `tried` problem. Computed anew each time, because a post takes time. */
@@ -196,6 +194,15 @@ export const make = Effect.fnUntraced(function* (
       yield* Ref.update(alerts, (before) => update(before, { changes: posted, standing }, monotonic))
     })
 })
+
+const reasonOf = ({ detail, reason, redirectsTo, status }: Requests.RequestFailed): string =>
+  redirectsTo !== undefined
+    ? `it redirects to ${redirectsTo}, which alerts do not follow: set the new address as "url"`
+    : status !== undefined
+      ? `it responds ${status}`
+      : reason === "Timeout"
+        ? `no response within ${postTimeout / 1000} seconds`
+        : detail
 
 /** The part of the posted problems that is worth a write. Their texts change often. */
 const markOf = (posted: ReadonlyArray<Posted>): string =>

@@ -61,8 +61,10 @@ const receiver = () => {
       } else {
         refused.push(json.text)
       }
-      const headers = responds === 308 ? { location: "https://new.example/hooks/very-secret" } : {}
-      return HttpClientResponse.fromWeb(request, new Response(endless(), { status: responds, headers }))
+      const response = new Response(endless(), { status: responds })
+      if (responds === 308) response.headers.set("location", "https://new.example/hooks/very-secret")
+      if (responds === 429) response.headers.set("retry-after", "60")
+      return HttpClientResponse.fromWeb(request, response)
     })
   )
   const respond = (next: number, to = "") => {
@@ -356,6 +358,22 @@ describe("alerts", () => {
       expect((yield* problems).map(({ text }) => text)).toEqual([
         'Alerts cannot be delivered to https://chat.example, and Vitrine tries again until it works: it redirects to https://new.example, which alerts do not follow: set the new address as "url"'
       ])
+    })
+  )
+
+  it.scoped("are posted again when the receiver asked for it, and not sooner", () =>
+    Effect.gen(function* () {
+      const { problems, refusals, respond, take, texts } = yield* setUp
+      respond(429)
+      yield* take([begin("left")])
+      yield* TestClock.adjust("130 seconds")
+      yield* TestClock.adjust("50 seconds")
+      expect(refusals()).toEqual({ "Hall 3: The lamp left is broken.": 1 })
+      expect(yield* problems).toMatchObject([{ text: expect.stringMatching(/it responds 429$/) }])
+      respond(200)
+      yield* TestClock.adjust("20 seconds")
+      expect(texts).toEqual(["Hall 3: The lamp left is broken."])
+      expect(yield* problems).toEqual([])
     })
   )
 
