@@ -7,7 +7,7 @@ import { describe, expect, it, layer } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type { Page } from "playwright-core"
+import type { Page, Route } from "playwright-core"
 import { ControllerState } from "../../src/services/ControllerState.ts"
 import { Browser, openTab } from "../support/browser.ts"
 import { layer as dashboardLayer, port as dashboardPort } from "../support/dashboard.ts"
@@ -273,6 +273,33 @@ describe.skipIf(isMissing("chromium"))("a page of the dashboard", () => {
         yield* Effect.promise(() => page.keyboard.press("Escape"))
         yield* closed
         expect(sent).toEqual(["content.hold", "problem.mute"])
+      })
+    )
+
+    it.scoped.each([
+      ["fails", { error: { message: "Too late" } }],
+      ["succeeds", { result: null }]
+    ])("sends an action once, and an answer that %s is not for the next dialog", ([, answer]) =>
+      Effect.gen(function* () {
+        const page = yield* openState("problems", ...desktop)
+        const routes: Array<Route> = []
+        yield* Effect.promise(async () => {
+          await page.route("**/command", (route) => void routes.push(route))
+          const open = (label: string) =>
+            page.locator("main button:visible", { hasText: label }).first().click()
+          await open("Hold")
+          await page.getByLabel("Your name").press("Enter")
+          await page.click("#confirm")
+          await page.keyboard.press("Escape")
+          await open("Mute")
+          const answered = page.waitForResponse("**/command")
+          await routes[0]?.fulfill({ json: answer })
+          await (await answered).finished()
+          await page.evaluate("fetch('status').then((response) => response.text())")
+        })
+        expect(routes).toHaveLength(1)
+        expect(yield* Effect.promise(() => page.locator("#dialog").innerText())).not.toContain("Too late")
+        expect(yield* Effect.promise(() => page.locator("#dialog").isVisible())).toBe(true)
       })
     )
 

@@ -31,14 +31,25 @@ export const ask = (label, question, command, names = []) => {
   muting.name.replaceChildren(...names.map(([value, text]) => h("option", { value }, text)))
   tokenInput.value = needsToken ? (sessionStorage.getItem("token") ?? "") : ""
   nameInput.value = localStorage.getItem("name") ?? ""
-  byId("confirm").onclick = async (event) => {
+  let isSending = false
+  const confirm = async (event) => {
     event.preventDefault()
+    if (isSending) {
+      return
+    }
+    isSending = true
     const more = isHold ? holdFields() : names.length === 0 ? {} : mutingFields()
-    byId("problem").textContent = await send({ ...command, ...more })
-    if (byId("problem").textContent === "") {
-      byId("dialog").close()
+    const problem = await send({ ...command, ...more })
+    isSending = false
+    // Another dialog may be open by now.
+    if (byId("confirm").onclick === confirm) {
+      byId("problem").textContent = problem
+      if (problem === "") {
+        byId("dialog").close()
+      }
     }
   }
+  byId("confirm").onclick = confirm
   byId("dialog").showModal()
 }
 
