@@ -5,7 +5,7 @@ import { countText, durationText } from "../../internal/readable.ts"
 import type { Problem } from "../../services/Problem.ts"
 import type { TransportState } from "../../services/Slices.ts"
 import type { Row } from "../../services/StatusSnapshot.ts"
-import { busRows, kv, list, text } from "../status/rows.ts"
+import { busRows, isRecentLoss, kv, list, text } from "../status/rows.ts"
 import { readingOf, titleOf, transportsOf } from "../status/slices.ts"
 
 export const reading = (name: string) =>
@@ -14,12 +14,6 @@ export const reading = (name: string) =>
     problems: problems(name, slice, now),
     logs: ["transport:no-events"]
   }))
-
-/** How long the status warns after a client has missed an event, in milliseconds. */
-const missedFor = 10 * 60_000
-
-const missesNow = ({ lastMissed }: TransportState, now: number): boolean =>
-  lastMissed !== undefined && now - Date.parse(lastMissed) < missedFor
 
 const problems = (name: string, slice: TransportState, now: number): ReadonlyArray<Problem> => {
   const { clients, clientsDropped, framesMissed, kind, lastMissed, maxClients, problem } = slice
@@ -31,7 +25,7 @@ const problems = (name: string, slice: TransportState, now: number): ReadonlyArr
       `All ${countText(maxClients, "event stream")} of the ${transport} are open: further clients are refused. The status lists the clients. Close one, or raise "maxClients"`,
     "transport:crowded": crowd,
     "transport:missed":
-      missesNow(slice, now) &&
+      isRecentLoss(lastMissed, now) &&
       `Clients of the ${transport} were too slow for ${countText(framesMissed, "event")} since the start, and ${countText(clientsDropped, "client")} disconnected, last at ${lastMissed}`
   }
   const found = Object.entries(warnings).flatMap(
@@ -62,7 +56,7 @@ const rows = (slice: TransportState, now: number): ReadonlyArray<Row> => {
     kv(
       "Missed by clients",
       `${countText(framesMissed, "event")}, ${countText(clientsDropped, "client")} disconnected`,
-      missesNow(slice, now) ? "warn" : "ok"
+      isRecentLoss(slice.lastMissed, now) ? "warn" : "ok"
     ),
     kv("Last event", lastEvent === undefined ? "none yet" : `${lastEvent.name} at ${lastEvent.at}`)
   ]

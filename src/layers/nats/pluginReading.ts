@@ -6,7 +6,7 @@ import { countText } from "../../internal/readable.ts"
 import { count, optional, timestamp } from "../../internal/schemas.ts"
 import type { Problem } from "../../services/Problem.ts"
 import type { Row } from "../../services/StatusSnapshot.ts"
-import { kv } from "../status/rows.ts"
+import { isRecentLoss, kv } from "../status/rows.ts"
 import { readingOf, slicesOf } from "../status/slices.ts"
 
 /** The slice of the connection to NATS. */
@@ -30,13 +30,13 @@ export const NatsState = Schema.Struct({
 })
 export type NatsState = typeof NatsState.Type
 
-export const reading = readingOf(slicesOf(NatsState), "nats", (slice) => ({
-  sections: [{ name: "nats", order: 30, title: "NATS", rows: rows(slice) }],
-  problems: problems(slice),
+export const reading = readingOf(slicesOf(NatsState), "nats", (slice, { now }) => ({
+  sections: [{ name: "nats", order: 30, title: "NATS", rows: rows(slice, now) }],
+  problems: problems(slice, now),
   logs: ["nats:away", "nats:commands", "nats:unpublished"]
 }))
 
-const problems = (slice: NatsState): ReadonlyArray<Problem> => {
+const problems = (slice: NatsState, now: number): ReadonlyArray<Problem> => {
   const { failures, lastFailure, link, servers, unknownElsewhere } = slice
   const found: Array<Problem> = []
   if ("problem" in link) {
@@ -48,7 +48,7 @@ const problems = (slice: NatsState): ReadonlyArray<Problem> => {
     const text = `Other processes do not know the commands ${commands.join(", ")}: ${reason}`
     found.push({ code: "nats:commands", severity: "warning", subject: servers, text })
   }
-  if (lastFailure !== undefined) {
+  if (lastFailure !== undefined && isRecentLoss(lastFailure.at, now)) {
     const { at, reason } = lastFailure
     const text = `${countText(failures, "event")} could not be published on NATS since the start, the last at ${at}: ${reason}`
     found.push({ code: "nats:unpublished", severity: "warning", subject: servers, text })
@@ -56,7 +56,10 @@ const problems = (slice: NatsState): ReadonlyArray<Problem> => {
   return found
 }
 
-const rows = ({ failures, lastFailure, link, servers, waiting }: NatsState): ReadonlyArray<Row> => [
+const rows = (
+  { failures, lastFailure, link, servers, waiting }: NatsState,
+  now: number
+): ReadonlyArray<Row> => [
   "problem" in link
     ? kv("Connection", `none to ${servers} since ${link.since}: ${link.problem}`, "error")
     : kv("Connection", `${link.server} since ${link.since}`, "ok"),
@@ -70,5 +73,11 @@ const rows = ({ failures, lastFailure, link, servers, waiting }: NatsState): Rea
       ]),
   ...(lastFailure === undefined
     ? []
-    : [kv("Not published", `${countText(failures, "event")}, the last at ${lastFailure.at}`, "warn")])
+    : [
+        kv(
+          "Not published",
+          `${countText(failures, "event")}, the last at ${lastFailure.at}`,
+          isRecentLoss(lastFailure.at, now) ? "warn" : "ok"
+        )
+      ])
 ]

@@ -36,6 +36,13 @@ export const problemText = ({ muted, text }: Problem): string =>
 export const muteText = ({ by, until, why }: Mute): string =>
   `until ${until} by ${by}${why === undefined ? "" : `: ${why}`}`
 
+/** How long the status warns of a loss that is over, in milliseconds. */
+const lossFor = 10 * 60_000
+
+/** Whether the status still warns of a loss at this time; `undefined` is no loss. */
+export const isRecentLoss = (at: string | undefined, now: number): boolean =>
+  at !== undefined && now - Date.parse(at) < lossFor
+
 /** A row with the number in use and the maximum. */
 export const used = (label: string, count: number, maximum: number): Row =>
   kv(label, `${count} of ${maximum}`, count < maximum ? "ok" : "warn")

@@ -96,6 +96,13 @@ describe("the problems of a state", () => {
     expect(missed("2026-11-22T08:50:00.000Z")).toEqual([])
   })
 
+  it("are over ten minutes after the last event that could not be published on NATS", () => {
+    const failed = (at: string) =>
+      problems({ nats: { ...nats, failures: 1, lastFailure: { at, reason: "no answer" } } })
+    expect(failed("2026-11-22T08:50:00.001Z")).toMatchObject([{ code: "nats:unpublished" }])
+    expect(failed("2026-11-22T08:50:00.000Z")).toEqual([])
+  })
+
   it("name the transport, if there are several", () => {
     expect(problems({ kiosk: { ...transport, problem: away }, "http-transport": transport })).toEqual([
       {
