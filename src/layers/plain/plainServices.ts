@@ -1,7 +1,6 @@
 /**
  * The services of a plain controller: its event bus, its commands, its state and its status.
  */
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
@@ -18,8 +17,6 @@ import { EventBus } from "../../services/EventBus.ts"
 import type { GlobalState, StatusSnapshot } from "../../services/StatusSnapshot.ts"
 import { withDispatchTimeout } from "../memory/CommandBusMemory.ts"
 import * as EventBusMemory from "../memory/EventBusMemory.ts"
-import { nothingRemembered } from "../status/problems.ts"
-import { makeView } from "../status/view.ts"
 import type { PlainContext, PlainEventHandler, PlainSettled } from "./plainController.ts"
 
 /** The services from a plain controller. */
@@ -147,19 +144,7 @@ export const makeControllerState = (
     mode: context.mode,
     state: Effect.sync(getState),
     status: Effect.sync(getStatus),
-    read: Effect.map(Clock.currentTimeMillis, (now) => {
-      const { header, sections } = getStatus()
-      const said = {
-        state: getState(),
-        header,
-        added: sections,
-        readings: [],
-        screens: [],
-        players: [],
-        now
-      }
-      return makeView(said, nothingRemembered).reading
-    }),
+    read: Effect.dieMessage("A plain controller makes no view."),
     addReading: () => Effect.void,
     addSection: () => Effect.void,
     addMomentary: (_plugin, fields) =>
