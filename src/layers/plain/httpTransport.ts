@@ -19,9 +19,9 @@ import * as HttpTransport from "../httpTransport/HttpTransport.ts"
 import type { HttpTransportConfig } from "../httpTransport/HttpTransportConfig.ts"
 import * as ReplayBacklogMemory from "../memory/ReplayBacklogMemory.ts"
 import { checkContext } from "./CheckContext.ts"
-import type { HttpTransportPlugin, Instance, PlainContext } from "./plainController.ts"
+import type { HttpTransportInstance, HttpTransportPlugin, PlainContext } from "./plainController.ts"
 import { withPlainLogger } from "./plainLogger.ts"
-import { makeServices, type PlainServices } from "./plainServices.ts"
+import { makeServices } from "./plainServices.ts"
 
 /**
  * Exposes the commands and the events of a plain controller over loopback HTTP and Server-Sent Events.
@@ -29,27 +29,30 @@ import { makeServices, type PlainServices } from "./plainServices.ts"
  * @since 0.1.0
  * @category constructors
  */
-export const httpTransport = (options: HttpTransportConfig = {}): HttpTransportPlugin => {
-  const name = "http-transport"
-  // Not a layer: building a layer takes a turn, in which the controller may emit events.
-  const acquire = Effect.suspend(() => HttpTransport.make(options)).pipe(
+export const httpTransport = (options: HttpTransportConfig = {}): HttpTransportPlugin => ({
+  name,
+  setup: (context) => setUp(options, context)
+})
+
+const name = "http-transport"
+
+/** Not a layer: building a layer takes a turn, in which the controller may emit events. */
+const open = (options: HttpTransportConfig) =>
+  Effect.suspend(() => HttpTransport.make(options)).pipe(
     Effect.provideServiceEffect(ReplayBacklog, ReplayBacklogMemory.make),
-    Effect.map(({ address }) => ({ address: Option.getOrNull(address) }))
+    Effect.map(({ address }) => Option.getOrNull(address))
   )
-  return { name, setup: (context) => setUp(name, context, acquire) }
-}
 
 /**
- * Acquires the resources of the instance, and releases them when it is disconnected or the controller aborts.
+ * Opens the transport, and closes it when it is disconnected or the controller aborts.
  *
- * Never throws: every failure, also of the context, is an `err`, and then all resources are released. When it returns, `acquire`
+ * Never throws: every failure, also of the context, is an `err`, and then all resources are released. When it returns, the setup
  * has run until it waits for the first time.
  */
-const setUp = <A extends object>(
-  plugin: string,
-  context: PlainContext,
-  acquire: Effect.Effect<A, unknown, PlainServices | Scope.Scope>
-): ResultAsync<A & Instance, Error> => {
+const setUp = (
+  options: HttpTransportConfig,
+  context: PlainContext
+): ResultAsync<HttpTransportInstance, Error> => {
   const scope = Effect.runSync(Scope.make())
   const logged = withPlainLogger(context)
 
@@ -57,18 +60,18 @@ const setUp = <A extends object>(
     // Code that the setup calls may abort the signal.
     await Promise.resolve()
     const why = Predicate.isNullable(reason) || reason === "" ? "." : `: ${messageOf(reason)}`
-    const exit = await Effect.logDebug(`The plugin "${plugin}" shuts down${why}`).pipe(
+    const exit = await Effect.logDebug(`The plugin "${name}" shuts down${why}`).pipe(
       Effect.zipRight(Fiber.interrupt(setup)),
       Effect.zipRight(Scope.close(scope, Exit.void)),
       Effect.tapErrorCause((cause) =>
-        Effect.logError(`The plugin "${plugin}" did not shut down cleanly`, cause)
+        Effect.logError(`The plugin "${name}" did not shut down cleanly`, cause)
       ),
       logged,
       Effect.runPromiseExit
     )
     return Exit.isSuccess(exit)
       ? ok(undefined)
-      : err(new PluginShutdownFailed({ plugin, cause: Cause.squash(exit.cause) }))
+      : err(new PluginShutdownFailed({ plugin: name, cause: Cause.squash(exit.cause) }))
   }
   let released: Promise<Result<void, Error>> | undefined
   const releaseOnce = (reason: unknown) => {
@@ -78,25 +81,21 @@ const setUp = <A extends object>(
 
   const setup = Effect.suspend(() => checkContext(context)).pipe(
     Effect.zipRight(Effect.suspend(() => watch(context.abortSignal, releaseOnce))),
-    Effect.zipRight(
-      Effect.flatMap(
-        Effect.suspend(() => makeServices(context)),
-        (services) => Effect.provide(acquire, services)
-      )
-    ),
+    Effect.zipRight(Effect.suspend(() => makeServices(context))),
+    Effect.flatMap((services) => Effect.provide(open(options), services)),
     Scope.extend(scope),
     logged,
     Effect.runFork
   )
 
-  const settle = async (): Promise<Result<A & Instance, Error>> => {
+  const settle = async (): Promise<Result<HttpTransportInstance, Error>> => {
     const exit = await Effect.runPromise(Fiber.await(setup))
     if (Exit.isSuccess(exit)) {
-      return ok({ ...exit.value, disconnect: (reason) => new ResultAsync(releaseOnce(reason)) })
+      return ok({ address: exit.value, disconnect: (reason) => new ResultAsync(releaseOnce(reason)) })
     }
     const cause = Cause.isInterruptedOnly(exit.cause) ? new ControllerStops() : Cause.squash(exit.cause)
     await releaseOnce(cause)
-    return err(new PluginSetupFailed({ plugin, cause }))
+    return err(new PluginSetupFailed({ plugin: name, cause }))
   }
   return new ResultAsync(settle())
 }
