@@ -3,6 +3,7 @@
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import type { NatsState } from "./pluginReading.ts"
@@ -44,30 +45,21 @@ export const makeTraffic = Effect.gen(function* () {
   const commands = yield* Ref.make(0)
   const failures = yield* Ref.make<Pick<NatsState, "failures" | "lastFailure">>({ failures: 0 })
 
-  const addEvent = (size: number) =>
-    Ref.modify(events, (now) =>
-      now.count >= maxEvents || (now.count > 0 && now.bytes + size > maxBytes)
-        ? [false, now]
-        : [true, { count: now.count + 1, bytes: now.bytes + size }]
-    )
-
-  const addCommand = Ref.modify(commands, (count) =>
-    count >= maxCommands ? [false, count] : [true, count + 1]
-  )
-
   return {
-    withEvent: (size) => (effect) =>
-      Effect.acquireUseRelease(
-        orTooMuch(addEvent(size)),
-        () => effect,
-        () => Ref.update(events, ({ bytes, count }) => ({ count: count - 1, bytes: bytes - size }))
+    withEvent: (size) =>
+      limited(
+        events,
+        ({ bytes, count }) =>
+          count >= maxEvents || (count > 0 && bytes + size > maxBytes)
+            ? undefined
+            : { count: count + 1, bytes: bytes + size },
+        ({ bytes, count }) => ({ count: count - 1, bytes: bytes - size })
       ),
-    withCommand: (effect) =>
-      Effect.acquireUseRelease(
-        orTooMuch(addCommand),
-        () => effect,
-        () => Ref.update(commands, (count) => count - 1)
-      ),
+    withCommand: limited(
+      commands,
+      (count) => (count >= maxCommands ? undefined : count + 1),
+      (count) => count - 1
+    ),
     failed: (reason) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) =>
         Ref.update(failures, ({ failures }) => ({
@@ -82,5 +74,15 @@ export const makeTraffic = Effect.gen(function* () {
   } satisfies Traffic
 })
 
-const orTooMuch = (isAdded: Effect.Effect<boolean>) =>
-  Effect.flatMap(isAdded, (isAdded) => (isAdded ? Effect.void : new TooMuchWaits()))
+/** Adds an effect while it runs; `add` gives `undefined` if there is no room. */
+const limited =
+  <S>(ref: Ref.Ref<S>, add: (now: S) => S | undefined, remove: (now: S) => S): Waits =>
+  (effect) =>
+    Effect.acquireUseRelease(
+      Ref.modify(ref, (now) => {
+        const next = add(now)
+        return [next !== undefined, next ?? now]
+      }).pipe(Effect.filterOrFail(identity, () => new TooMuchWaits())),
+      () => effect,
+      () => Ref.update(ref, remove)
+    )
