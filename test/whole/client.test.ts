@@ -37,10 +37,10 @@ import * as transport from "../support/transport.ts"
 import { eventually } from "../support/waiting.ts"
 
 it.each([
-  ["client.js", 6.6],
-  ["client.global.js", 6.8],
-  ["preview.js", 7.7],
-  ["preview.global.js", 7.9]
+  ["client.js", 7.3],
+  ["client.global.js", 7.5],
+  ["preview.js", 8.2],
+  ["preview.global.js", 8.4]
 ] as const)("dist/%s is no larger than %s KB, compressed", (name, kilobytes) => {
   const file = readFileSync(new URL(`../../dist/${name}`, import.meta.url))
   expect(gzipSync(file).length).toBeLessThan(kilobytes * 1024)
