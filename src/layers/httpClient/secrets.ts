@@ -50,38 +50,75 @@ export const hideSecrets = (address: string, headers: Headers): ((text: string) 
   hiding(secretsOf(address, headers))
 
 const hiding = (secrets: ReadonlyArray<string>): ((text: string) => string) => {
-  const patterns = new Set(secrets.flatMap((secret) => [plainPattern(secret), ...base64Patterns(secret)]))
-  if (patterns.size === 0) return identity
-  const pattern = new RegExp([...patterns].join("|"), "gi")
-  return (text) => text.replace(pattern, "<apiKey>")
+  const forms = secrets.flatMap((secret) => [plainForm(secret), ...base64Forms(secret)])
+  return (text) => {
+    const places = forms.flatMap((placesIn) => placesIn(text))
+    let hidden = ""
+    let hiddenTo = 0
+    for (const { end, start } of places.sort((one, other) => one.start - other.start)) {
+      if (start >= hiddenTo) hidden += `${text.slice(hiddenTo, start)}<apiKey>`
+      hiddenTo = Math.max(hiddenTo, end)
+    }
+    return hidden + text.slice(hiddenTo)
+  }
 }
+
+/** A part of a text. */
+interface Place {
+  readonly start: number
+  readonly end: number
+}
+
+/** Finds the places of a secret in a text, in a form that the secret may have there. */
+type Form = (text: string) => ReadonlyArray<Place>
 
 /** Shorter values are no secrets, because they can be guessed: the number of a page, a language. */
 const shortestSecret = 8
 
-/** Matches the first characters and as many of the rest as follow: an excerpt may be cut. */
-const patternOf = (characters: ReadonlyArray<string>): string =>
-  characters.slice(0, shortestSecret).join("") +
-  characters.slice(shortestSecret).reduceRight((rest, character) => `(?:${character}${rest})?`, "")
+/**
+ * Finds the first characters and as many of the rest as follow: an excerpt may be cut. A loop compares the
+ * rest: one expression for some thousand characters takes seconds, and then V8 ends the process.
+ */
+const formOf = (characters: ReadonlyArray<string>, patternOf: (character: string) => string): Form => {
+  const beginning = new RegExp(characters.slice(0, shortestSecret).map(patternOf).join(""), "gi")
+  const rest = characters.slice(shortestSecret)
+  return (text) => {
+    const places: Array<Place> = []
+    beginning.lastIndex = 0
+    for (let match = beginning.exec(text); match !== null; match = beginning.exec(text)) {
+      for (const character of rest) {
+        const next = new RegExp(patternOf(character), "iy")
+        next.lastIndex = beginning.lastIndex
+        if (!next.test(text)) break
+        beginning.lastIndex = next.lastIndex
+      }
+      places.push({ start: match.index, end: beginning.lastIndex })
+    }
+    return places
+  }
+}
 
 const escaped = (text: string): string => text.replace(/[^a-z0-9]/gi, "\\$&")
 
 /** Each character plain, as in a URL, or behind backslashes, as in JSON. */
-const plainPattern = (secret: string): string =>
-  patternOf(
-    [...secret].map((character) => {
-      const inUrl = encodeURIComponent(character)
-      return inUrl === character ? `\\\\*${escaped(character)}` : `\\\\*(?:${inUrl}|${escaped(character)})`
-    })
-  )
+const plainForm = (secret: string): Form =>
+  formOf([...secret], (character) => {
+    const inUrl = encodeURIComponent(character)
+    return inUrl === character
+      ? `${backslashes}${escaped(character)}`
+      : `${backslashes}(?:${inUrl}|${escaped(character)})`
+  })
+
+/** Up to JSON within JSON within JSON. Without the limit, the time for a long row of backslashes would be quadratic. */
+const backslashes = "\\\\{0,7}?"
 
 /** In both alphabets. Shorter forms could be part of any word. */
-const base64Patterns = (secret: string): ReadonlyArray<string> =>
+const base64Forms = (secret: string): ReadonlyArray<Form> =>
   [0, 1, 2]
     .map((before) => base64(secret, before))
     .filter(({ length }) => length >= shortestForm)
     .map((digits) =>
-      patternOf([...digits].map((digit) => (digit === "+" ? "[+-]" : digit === "/" ? "[/_]" : digit)))
+      formOf([...digits], (digit) => (digit === "+" ? "[+-]" : digit === "/" ? "[/_]" : digit))
     )
 
 const shortestForm = 5
