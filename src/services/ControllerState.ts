@@ -28,7 +28,7 @@ export type {
 } from "./StatusSnapshot.ts"
 
 /**
- * A section whose rows are built for every snapshot.
+ * A section whose rows are built for every snapshot, within 2 seconds. They must not read the state, which waits for them.
  *
  * @since 0.1.0
  * @category models
@@ -115,7 +115,8 @@ export class ControllerState extends Context.Tag("vitrine/ControllerState")<
     /**
      * Adds momentary fields (counts, progress) to a plugin's slice until the scope ends: they are read with every
      * state, and `_version` does not grow by them. Each read gives new objects: an object that is changed in place
-     * counts as unchanged. If reading them fails, the slice is without them, and the failure is logged.
+     * counts as unchanged. If reading them fails, the slice is without them, and the failure is logged. If it takes longer
+     * than 2 seconds, it is not repeated for a minute. It must not read the state, which waits for it.
      */
     readonly addMomentary: (
       plugin: string,
@@ -130,7 +131,7 @@ export class ControllerState extends Context.Tag("vitrine/ControllerState")<
 
     /**
      * All sections by `order`. At equal order, sections from slices come first, then the others in the order of their
-     * addition. A section that fails is left out and logged.
+     * addition. A section that fails is left out and logged; a section that takes longer than 2 seconds is left out for a minute.
      */
     readonly status: Effect.Effect<StatusSnapshot>
 

@@ -107,12 +107,10 @@ export const make = (mode: Mode, given?: Identity) =>
       latest,
       Effect.fnUntraced(function* (before) {
         const current = yield* Ref.get(parts)
-        const facts: Facts = {
-          parts: current,
-          fields: yield* readAll(current.momentary),
-          added: yield* readAll(current.sections),
-          at: yield* monotonicMillis
-        }
+        const [fields, added] = yield* Effect.all([readAll(current.momentary), readAll(current.sections)], {
+          concurrency: "unbounded"
+        })
+        const facts: Facts = { parts: current, fields, added, at: yield* monotonicMillis }
         const fresh = Option.filter(before, isFresh(facts))
         if (Option.isSome(fresh)) {
           return [fresh.value.reading, fresh] as const
@@ -152,7 +150,7 @@ export const make = (mode: Mode, given?: Identity) =>
         addTo(
           "momentary",
           orNothing(`The momentary state of "${plugin}" could not be read`)(
-            Effect.map(fields, (fields) => [plugin, fields] as const)
+            limited(Effect.map(fields, (fields) => [plugin, fields] as const))
           )
         ),
       addReading: (plugin, read) => addTo("readings", makeReader(plugin, read)),
@@ -160,7 +158,7 @@ export const make = (mode: Mode, given?: Identity) =>
         addTo(
           "sections",
           orNothing(`The status section "${head.name}" could not be built`)(
-            Effect.map(rows, (rows) => ({ ...head, rows }))
+            limited(Effect.map(rows, (rows) => ({ ...head, rows })))
           )
         ),
       status: Effect.map(read, ({ view }) => Struct.pick(view, "header", "sections"))
@@ -196,7 +194,8 @@ const makeReader = (plugin: string, read: ReadSlice): Reader => {
     )
 }
 
-const readAll = <A>(parts: ReadonlyArray<Part<A>>) => Effect.map(Effect.all(parts), Array.getSomes)
+const readAll = <A>(parts: ReadonlyArray<Part<A>>) =>
+  Effect.map(Effect.all(parts, { concurrency: "unbounded" }), Array.getSomes)
 
 const merge = (state: GlobalState, [plugin, fields]: Momentary): GlobalState => {
   const slice = Option.filter(Record.get(state.plugins, plugin), Predicate.isRecord)
@@ -204,6 +203,29 @@ const merge = (state: GlobalState, [plugin, fields]: Momentary): GlobalState => 
     ...state,
     plugins: { ...state.plugins, [plugin]: { ...Option.getOrElse(slice, () => ({})), ...fields } }
   }
+}
+
+/** How long a part may take: all readers of the view wait for it. */
+const partTimeout = "2 seconds"
+
+/** How long a part is left out after it took too long, in milliseconds: readers must not wait for it each time. */
+const leftOutMs = 60_000
+
+/** Fails if the effect takes too long, and then at once for a minute. For example, an effect that reads the view waits for itself. */
+const limited = <A>(effect: Effect.Effect<A, unknown>): Effect.Effect<A, unknown> => {
+  const leftOutUntil = Ref.unsafeMake(Number.NEGATIVE_INFINITY)
+  const tooLong = Effect.fail(`it took longer than ${partTimeout}, and is left out for a minute`)
+  const leaveOut = Effect.flatMap(monotonicMillis, (now) => Ref.set(leftOutUntil, now + leftOutMs))
+  const inTime = effect.pipe(
+    Effect.disconnect,
+    Effect.interruptible,
+    Effect.timeoutOption(partTimeout),
+    Effect.flatMap(Option.match({ onNone: () => Effect.zipRight(leaveOut, tooLong), onSome: Effect.succeed }))
+  )
+  return Effect.gen(function* () {
+    const now = yield* monotonicMillis
+    return yield* now < (yield* Ref.get(leftOutUntil)) ? tooLong : inTime
+  })
 }
 
 /** Gives `None` on failure. A failure is logged once until the part works again. */

@@ -1,10 +1,10 @@
 import { readdirSync } from "node:fs"
 import { hostname } from "node:os"
 import { describe, expect, it } from "@effect/vitest"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Scope from "effect/Scope"
 import * as TestClock from "effect/TestClock"
 import { nodeIdOf } from "../../../src/internal/machine.ts"
 import * as DashboardLayer from "../../../src/layers/dashboard/Dashboard.ts"
@@ -15,7 +15,7 @@ import * as dashboard from "../../support/dashboard.ts"
 import { read } from "../../support/documents.ts"
 import { serverSlice, wellPlayer } from "../../support/fleet.ts"
 import * as rawHttp from "../../support/rawHttp.ts"
-import { publish, register } from "../../support/transport.ts"
+import { memoryServices, publish, register } from "../../support/transport.ts"
 import { nextPause, somebodySleepsFor } from "../../support/waiting.ts"
 
 const versionId = "19700101T000000Z"
@@ -44,6 +44,17 @@ const lastEvent = (text: string, name: string): unknown =>
 /** Waits while the time passes. */
 const inTime = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.raceFirst(effect, Effect.forever(nextPause))
+
+const firstReadHangs = <R>(services: Context.Context<R | ControllerState>) => {
+  const state = Context.get(services, ControllerState)
+  let hangs = true
+  const read = Effect.suspend(() => {
+    const hung = hangs ? Effect.never : state.read
+    hangs = false
+    return hung
+  })
+  return Context.add(services, ControllerState, { ...state, read })
+}
 
 const over =
   (options: Parameters<typeof dashboard.layer>[0] = {}) =>
@@ -205,19 +216,22 @@ describe("the event stream", () => {
 
   it.effect("says in the log that the state cannot be read, and goes on when it can", () =>
     Effect.gen(function* () {
-      const { addMomentary } = yield* ControllerState
-      const scope = yield* Scope.make()
-      yield* Scope.extend(addMomentary("slow", Effect.never), scope)
       const { received } = yield* Effect.flatMap(dashboard.port, rawHttp.connect).pipe(
         Effect.tap(({ send }) => send(rawHttp.format({ target: "/events" })))
       )
       yield* received.until((text) => text.includes("retry: 2000\n\n"))
       yield* somebodySleepsFor("10 seconds")
       yield* TestClock.adjust("10 seconds")
-      yield* Scope.close(scope, Exit.void)
       const text = yield* inTime(received.until((text) => text.includes("event: log\n")))
       expect(text).toContain("The dashboard shows nothing new. The state was not read within 10s.")
-    }).pipe(over())
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(
+        DashboardLayer.layer({ port: 0 }).pipe(
+          Layer.provideMerge(Layer.map(memoryServices(), firstReadHangs))
+        )
+      )
+    )
   )
 
   it.effect("says in the log that the state has a mistake, and goes on without the mistake", () =>

@@ -34,6 +34,8 @@ const addSection = (
     state.addSection({ name, title: name, rows, ...(order === undefined ? {} : { order }) })
   )
 
+type Rows = (state: typeof ControllerState.Service) => Effect.Effect<ReadonlyArray<Row>>
+
 const sectionNames = Effect.flatMap(ControllerState, ({ status }) =>
   Effect.map(status, ({ sections }) => sections.map(({ name }) => name))
 )
@@ -242,6 +244,35 @@ describe("ControllerStateMemory", () => {
     yield* Scope.close(scope, Exit.void)
     expect(yield* sectionNames).toEqual(["staying"])
   })
+
+  it.scoped.each<{ readonly what: string; readonly rows: Rows }>([
+    { what: "never end", rows: () => Effect.never },
+    { what: "cannot be interrupted", rows: () => Effect.uninterruptible(Effect.never) },
+    { what: "read the state", rows: ({ state }) => Effect.map(state, () => []) }
+  ])("leaves out a section and fields that $what, for a minute", ({ rows }) =>
+    Effect.gen(function* () {
+      const lines: Array<string> = []
+      const isFine = yield* Ref.make(false)
+      const state = yield* ControllerState
+      const part = Effect.flatMap(Ref.get(isFine), (isFine) => (isFine ? Effect.succeed([]) : rows(state)))
+      yield* addSection("slow", 1, part)
+      yield* state.addMomentary("slow fields", part)
+      yield* addSection("good", 2)
+      const reads = yield* Effect.fork(
+        withLog(lines)(Effect.replicateEffect(Effect.uninterruptible(sectionNames), 3))
+      )
+      yield* TestClock.adjust("2 seconds")
+      expect(yield* Fiber.join(reads)).toEqual([["good"], ["good"], ["good"]])
+      expect(lines.toSorted()).toEqual([
+        expect.stringMatching(/^WARN The momentary state of "slow fields" could not be read: it took longer/),
+        expect.stringMatching(/^WARN The status section "slow" could not be built: it took longer/)
+      ])
+      yield* Ref.set(isFine, true)
+      expect(yield* sectionNames).toEqual(["good"])
+      yield* TestClock.adjust("1 minute")
+      expect(yield* sectionNames).toEqual(["slow", "good"])
+    }).pipe(Effect.provide(layer("persistent")))
+  )
 
   it.scoped("logs which section could not be built, once until it can be", () =>
     Effect.gen(function* () {
