@@ -13,6 +13,9 @@ import { chooseContent } from "./ContentCommand.ts"
 import { CliError } from "./command.ts"
 import type { Arguments, Options } from "./program.ts"
 
+const lost = (screen: string | undefined) =>
+  `Whether screen ${screen} has received it is not known: the controller has ended, or has missed events. "vitrine status" says whether the screen reports.`
+
 const isReceived = Schema.is(TakenByScreen)
 
 export const run = (options: Options, ...[action, screen]: Arguments) =>
@@ -33,7 +36,10 @@ export const run = (options: Options, ...[action, screen]: Arguments) =>
     if (!screens.some(({ id }) => id === screen)) {
       return yield* Console.log("Its player gets the request with its next report, within ten seconds.")
     }
-    const first = yield* Effect.timeoutOption(Stream.runHead(received), askedForMs)
+    const first = yield* Stream.runHead(received).pipe(
+      Effect.timeoutOption(askedForMs),
+      Effect.catchTag("vitrine/IpcConnectionLost", () => new CliError({ message: lost(screen) }))
+    )
     if (Option.isNone(first)) {
       return yield* new CliError({
         message: `Screen ${screen} has not responded within two minutes. "vitrine status" says whether it reports.`

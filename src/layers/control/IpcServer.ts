@@ -13,15 +13,12 @@ import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
-import { jsonText } from "../../internal/jsonText.ts"
 import { printableLine } from "../../internal/printable.ts"
 import type { CommandBus } from "../../services/CommandBus.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
-import type { BusEvent, EventBus } from "../../services/EventBus.ts"
+import type { EventBus } from "../../services/EventBus.ts"
+import { ReplayBacklog } from "../../services/ReplayBacklog.ts"
 import type { Stop } from "../../services/Slices.ts"
-import { type FrameSink, makeFanOut } from "../fanOut/FanOut.ts"
-import * as Subscription from "../fanOut/Subscription.ts"
 import { socketAddress } from "../folderLock/folderLock.ts"
 import * as Application from "../http/Application.ts"
 import * as ConnectionLimit from "../http/ConnectionLimit.ts"
@@ -29,8 +26,11 @@ import * as EventStreamResponse from "../http/EventStreamResponse.ts"
 import { listenAt } from "../http/Listen.ts"
 import * as RequestBody from "../http/RequestBody.ts"
 import { json, result } from "../http/Responses.ts"
-import * as SseFrame from "../http/SseFrame.ts"
+import { unframeable } from "../httpTransport/EventEncoder.ts"
+import * as EventStream from "../httpTransport/EventStream.ts"
 import * as TransportRoutes from "../httpTransport/Routes.ts"
+import { unrecorded } from "../httpTransport/statistics.ts"
+import * as ReplayBacklogMemory from "../memory/ReplayBacklogMemory.ts"
 import {
   type ControllerAlreadyRunning,
   claimFolder,
@@ -105,7 +105,7 @@ export const serve: (
   options: ServeOptions
 ) => Effect.Effect<void, IpcSocketUnusable, CommandBus | EventBus | ControllerState | Scope.Scope> =
   Effect.fnUntraced(function* (paths, { configuration, stop }) {
-    const { close, ...eventStream } = yield* makeEventStream
+    const eventStream = yield* makeEventStream
     const routes = yield* TransportRoutes.make({
       options: { allowedCommands: "all", exposeState: true },
       events: HttpServerRequest.HttpServerRequest.pipe(
@@ -141,7 +141,7 @@ export const serve: (
       answersHead: false
     })
     yield* socketAddress(paths.socket).pipe(
-      Effect.flatMap((path) => listenAt(server, { path }, close)),
+      Effect.flatMap((path) => listenAt(server, { path }, eventStream.close)),
       Effect.mapError(unusable(paths.socket))
     )
     if (process.platform !== "win32") {
@@ -184,34 +184,19 @@ export const layer = (
   CommandBus | EventBus | ControllerState
 > => Layer.scopedDiscard(make(options))
 
-/** Sends every event of the bus from now on to every client. */
+/** Every event of the bus from now on. A gap ends the streams, so that no client takes them for complete. */
 const makeEventStream = Effect.gen(function* () {
   const log = Runtime.runFork(yield* Effect.runtime())
   const fellBehind = Effect.logWarning(
     "A client that reads events over the controller's socket fell behind, and was disconnected."
   )
-  const fanOut = makeFanOut((_client, missed) => missed > 0 && log(fellBehind))
-  const framesOf = function* (events: Iterable<BusEvent>) {
-    for (const { name, payload } of events) {
-      if (fanOut.size() > 0 && SseFrame.isEventName(name)) {
-        yield SseFrame.event(name, jsonText(payload))
-      }
-    }
-  }
-  const { feeds } = yield* Subscription.make("The controller's socket")
-  yield* Stream.runForEach(feeds, ({ events, isOpen }) =>
-    Effect.andThen(
-      Stream.runForEachChunk(events, (events) => fanOut.send(framesOf(events))),
-      () => isOpen && fanOut.endAll()
-    )
-  ).pipe(Effect.forkScoped)
-  return {
-    join: (sink: FrameSink) =>
-      Effect.sync(() => {
-        sink.begin(Buffer.from(SseFrame.retry))
-        fanOut.join(sink)
-      }),
-    leave: fanOut.leave,
-    close: Effect.sync(fanOut.close)
-  }
-})
+  return yield* EventStream.makeSockets({
+    events: ["*"],
+    keepAliveMs: 15_000,
+    makeRecorder: () => ({ ...unrecorded, left: (missed) => missed > 0 && log(fellBehind) }),
+    maxClients: maxConnections,
+    replayEvents: [],
+    subject: "The controller's socket",
+    unsendable: unframeable
+  })
+}).pipe(Effect.provideServiceEffect(ReplayBacklog, ReplayBacklogMemory.make))

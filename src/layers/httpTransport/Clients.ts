@@ -14,7 +14,7 @@ import { type FanOut, type FrameSink, makeFanOut } from "../fanOut/FanOut.ts"
 import { printableHeader } from "../http/Access.ts"
 import { type TooManyClients, tooManyClients } from "../http/errors.ts"
 import type { TransportStatistics } from "./HttpTransport.ts"
-import { makeRecorder, type Recorder } from "./statistics.ts"
+import type { Recorder } from "./statistics.ts"
 
 /** The clients of an event stream. */
 export interface Clients {
@@ -40,16 +40,16 @@ export interface Clients {
 
 export interface Options {
   readonly maxClients: number
-  /** The name of the transport. */
-  readonly name: string
+  /** Makes the recorder, which gets the time in milliseconds since 1970. */
+  readonly makeRecorder: (now: () => number) => Recorder
   /** The first bytes of a stream that begins now. */
   readonly preamble: () => Uint8Array
 }
 
-export const make = Effect.fnUntraced(function* ({ maxClients, name, preamble }: Options) {
+export const make = Effect.fnUntraced(function* ({ makeRecorder, maxClients, preamble }: Options) {
   const changes = yield* Queue.sliding<void>(1)
   const clock = yield* Effect.clock
-  const recorder = makeRecorder(name, () => clock.unsafeCurrentTimeMillis())
+  const recorder = makeRecorder(() => clock.unsafeCurrentTimeMillis())
   const ended: EndedStreams = new Map()
   const fanOut = makeFanOut<Member>((client, missed) => {
     recorder.left(missed)

@@ -22,10 +22,12 @@ export interface EventEncoder {
   readonly data: (event: BusEvent) => string
 }
 
-export const make = Effect.fnUntraced(function* ({
-  events,
-  replayEvents
-}: Pick<HttpTransportOptions, "events" | "replayEvents">) {
+export interface Options extends Pick<HttpTransportOptions, "events" | "replayEvents"> {
+  /** Why events with this name cannot be sent to the clients; `undefined` if they can. */
+  readonly unsendable: (name: string) => string | undefined
+}
+
+export const make = Effect.fnUntraced(function* ({ events, replayEvents, unsendable }: Options) {
   const log = Runtime.runFork(yield* Effect.runtime())
   const matches = matching(events)
   const replayed = new Set(replayEvents.filter((name) => matches(name) && unsendable(name) === undefined))
@@ -70,15 +72,15 @@ export const matching = (patterns: ReadonlyArray<string>): Predicate.Predicate<s
   return (name) => names.has(name) || prefixes.some((prefix) => name.startsWith(prefix))
 }
 
-/** Why events with this name cannot be sent to clients; `undefined` if they can. */
-export const unsendable = (name: string): string | undefined => {
-  if (!SseFrame.isEventName(name)) {
-    return "the name has a line break or a NUL"
-  }
-  return name === "error" || name === "open"
+/** Why events with this name cannot be sent to any client; `undefined` if they can. */
+export const unframeable = (name: string): string | undefined =>
+  SseFrame.isEventName(name) ? undefined : "the name has a line break or a NUL"
+
+/** Why events with this name cannot be sent to pages; `undefined` if they can. */
+export const unsendable = (name: string): string | undefined =>
+  name === "error" || name === "open"
     ? "EventSource in a page has its own event with this name, and the page would believe that the connection is lost"
-    : undefined
-}
+    : unframeable(name)
 
 /** A name for the log: printable and at most 100 characters. */
 const shownName = (name: string): string => printableLine(JSON.stringify(name), 100)

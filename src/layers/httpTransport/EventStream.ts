@@ -50,10 +50,13 @@ export const clientStream = <A>({ backlog, live, pings }: Parts<A>): Stream.Stre
     }).pipe(Stream.catchAll(() => Stream.empty))
   )
 
-export type Options = Pick<
-  HttpTransportOptions,
-  "events" | "keepAliveMs" | "maxClients" | "name" | "replayEvents"
->
+export interface Options
+  extends Pick<HttpTransportOptions, "keepAliveMs">,
+    EventEncoder.Options,
+    Omit<Clients.Options, "preamble"> {
+  /** The subject of messages in the log. */
+  readonly subject: string
+}
 
 /** The event stream of a transport, for as long as its scope. */
 export interface EventStream extends Pick<Clients.Clients, "clientState" | "close" | "statistics"> {
@@ -123,10 +126,10 @@ const forward = Effect.fnUntraced(function* (
   const encoder = yield* EventEncoder.make(options)
   const backlog = yield* Backlog.make(encoder.isReplayed)
   const clients = yield* Clients.make({ ...options, preamble: backlog.preamble })
-  const { feeds, problem } = yield* Subscription.make("The HTTP transport")
+  const { feeds, problem } = yield* Subscription.make(options.subject)
   const clock = yield* Effect.clock
   const log = Runtime.runFork(yield* Effect.runtime())
-  const warnOfGap = yield* Effect.once(Effect.logWarning(gapWarning))
+  const warnOfGap = yield* Effect.once(Effect.logWarning(gapWarning(options.subject)))
 
   const framesOf = function* (events: Iterable<BusEvent>): Generator<string, void> {
     for (const event of events) {
@@ -188,5 +191,5 @@ const forward = Effect.fnUntraced(function* (
   return { clients, eventStream }
 })
 
-const gapWarning =
-  "The event bus has dropped events: they came faster than they could be forwarded, or the bus has lost them. The event streams end, so that clients reconnect and get the replayed events; other missed events are lost."
+const gapWarning = (subject: string) =>
+  `The event bus has dropped events: they came faster than they could be forwarded, or the bus has lost them. ${subject} ends its event streams, so that clients reconnect and get the replayed events; other missed events are lost.`

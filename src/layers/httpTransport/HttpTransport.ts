@@ -28,6 +28,7 @@ import { type BindError, isEverywhere, listen, urlOf } from "../http/Listen.ts"
 import * as RequestBody from "../http/RequestBody.ts"
 import * as Access from "./Access.ts"
 import { clientOf } from "./Clients.ts"
+import { unsendable } from "./EventEncoder.ts"
 import * as EventStream from "./EventStream.ts"
 import {
   decode,
@@ -224,7 +225,12 @@ const start = Effect.fnUntraced(function* <A extends EventStream.EventStream, R1
     })
   }
   yield* claimName(options.name)
-  const eventStream = yield* makeEventStream(options)
+  const eventStream = yield* makeEventStream({
+    ...options,
+    unsendable,
+    subject: "The HTTP transport",
+    makeRecorder: (now) => makeRecorder(options.name, now)
+  })
   const { address, place } = yield* open(eventStream, Access.make(options))
   yield* report(eventStream, options, place)
   const { statistics } = eventStream

@@ -1,6 +1,7 @@
 /**
  * The counts of a transport, for its status, and as metrics with its name as the tag `transport`.
  */
+import { constVoid } from "effect/Function"
 import * as Metric from "effect/Metric"
 import * as MetricLabel from "effect/MetricLabel"
 import * as Option from "effect/Option"
@@ -39,6 +40,23 @@ export interface Recorder {
   /** Frames were dropped; each counts once for each client. */
   readonly missed: (frames: number) => void
   readonly statistics: () => TransportStatistics
+}
+
+/** Records nothing: for an event stream without a status and metrics. */
+export const unrecorded: Recorder = {
+  joined: constVoid,
+  left: constVoid,
+  forwarded: constVoid,
+  missed: constVoid,
+  statistics: () => ({
+    clients: 0,
+    mostClients: 0,
+    eventsForwarded: 0,
+    framesMissed: 0,
+    clientsDropped: 0,
+    lastMissed: Option.none(),
+    lastEvent: Option.none()
+  })
 }
 
 // No Refs: clients come and go in callbacks of sockets, where no fiber runs.

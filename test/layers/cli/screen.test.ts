@@ -6,6 +6,7 @@ import * as IpcServer from "../../../src/layers/control/IpcServer.ts"
 import * as Content from "../../../src/layers/fetching/Content.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
+import { EventBus } from "../../../src/services/EventBus.ts"
 import { fetch, follow, services } from "../../support/content.ts"
 import { player, serverSlice } from "../../support/fleet.ts"
 import { withLog } from "../../support/logged.ts"
@@ -38,6 +39,21 @@ it.scopedLive("vitrine screen prints that a screen is asked, and when it has tak
       "Screen left has received it."
     ])
   }).pipe(withLog([]), Effect.provide(platform))
+)
+
+it.scopedLive(
+  "vitrine screen fails if the controller has missed events, and the answer may be among them",
+  () =>
+    Effect.gen(function* () {
+      const say = yield* controller
+      const { until } = yield* follow
+      const { publish } = yield* EventBus
+      const saying = yield* Effect.fork(Effect.flip(say("reload", "left")))
+      yield* until("content:screen:asked")
+      const flood = Effect.replicateEffect(publish("content:flood", 1), 5000, { discard: true })
+      yield* Effect.sync(() => Effect.runSync(flood))
+      expect(String(yield* Fiber.join(saying))).toContain("Whether screen left has received it is not known")
+    }).pipe(withLog([]), Effect.provide(platform))
 )
 
 it.scopedLive(

@@ -5,6 +5,7 @@ import * as Chunk from "effect/Chunk"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as Metric from "effect/Metric"
 import * as Stream from "effect/Stream"
 import * as SseFrame from "../../../src/layers/http/SseFrame.ts"
 import { CommandBus, CommandUnavailable } from "../../../src/services/CommandBus.ts"
@@ -16,6 +17,12 @@ import * as rawHttp from "../../support/rawHttp.ts"
 import { eventLoopTurn } from "../../support/waiting.ts"
 
 const failing = Effect.fail(new Error("The disk is full", { cause: new Error("ENOSPC") }))
+
+const transportMetrics = Effect.map(Metric.snapshot, (metrics) =>
+  metrics
+    .filter(({ metricKey }) => metricKey.name.startsWith("vitrine_http_transport"))
+    .map(({ metricKey, metricState }) => [metricKey.name, metricKey.tags, metricState])
+)
 
 describe("the controller's socket", () => {
   scenario(
@@ -141,6 +148,40 @@ describe("the controller's socket", () => {
       endFeeds("fails")
       expect(yield* reader.received.whole).toMatch(/\r\n\r\nretry: 2000\n\n$/)
     }).pipe(withLog([]))
+  )
+
+  scenario(
+    "ends the event streams when the bus has dropped events, so that no client takes them for complete",
+    Effect.gen(function* () {
+      const { layer, lose } = eventEngine.make().instance()
+      yield* Effect.gen(function* () {
+        const { connect } = yield* start
+        const reader = yield* connect
+        reader.send(rawHttp.format({ target: "/events" }))
+        yield* reader.received.until((text) => text.endsWith("retry: 2000\n\n"))
+        yield* publish("a", 1)
+        lose(1)
+        yield* publish("a", 2)
+        yield* publish("a", 3)
+        expect(yield* reader.received.whole).toMatch(/retry: 2000\n\nevent: a\ndata: 1\n\n$/)
+      }).pipe(Effect.provide(layer))
+    }).pipe(withLog([]))
+  )
+
+  scenario(
+    "sends events that pages could not get, and counts nothing as a transport",
+    Effect.gen(function* () {
+      const before = yield* transportMetrics
+      const { client } = yield* start
+      const events = yield* client.events
+      yield* publish("open", 1)
+      yield* publish("error", 2)
+      expect(Chunk.toReadonlyArray(yield* Stream.runCollect(Stream.take(events, 2)))).toEqual([
+        { name: "open", payload: 1 },
+        { name: "error", payload: 2 }
+      ])
+      expect(yield* transportMetrics).toEqual(before)
+    })
   )
 
   scenario(

@@ -14,7 +14,9 @@ import * as TestContext from "effect/TestContext"
 import { maxEvents } from "../../../src/internal/keptEvents.ts"
 import type { FrameSink } from "../../../src/layers/fanOut/FanOut.ts"
 import * as SseFrame from "../../../src/layers/http/SseFrame.ts"
+import { unsendable } from "../../../src/layers/httpTransport/EventEncoder.ts"
 import * as EventStream from "../../../src/layers/httpTransport/EventStream.ts"
+import { makeRecorder } from "../../../src/layers/httpTransport/statistics.ts"
 import * as EventBusMemory from "../../../src/layers/memory/EventBusMemory.ts"
 import * as ReplayBacklogMemory from "../../../src/layers/memory/ReplayBacklogMemory.ts"
 import { EventBus } from "../../../src/services/EventBus.ts"
@@ -26,7 +28,9 @@ import * as Received from "../../support/Received.ts"
 import { eventLoopTurn, eventually, somebodySleeps } from "../../support/waiting.ts"
 
 const options: EventStream.Options = {
-  name: "screens",
+  subject: "The HTTP transport",
+  unsendable,
+  makeRecorder: (now) => makeRecorder("screens", now),
   events: ["content:*"],
   replayEvents: ["content:a", "content:b", "other:c"],
   keepAliveMs: 15_000,

@@ -11,7 +11,9 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/TestClock"
 import type { FrameSink } from "../../../src/layers/fanOut/FanOut.ts"
+import { unsendable } from "../../../src/layers/httpTransport/EventEncoder.ts"
 import * as EventStream from "../../../src/layers/httpTransport/EventStream.ts"
+import { makeRecorder } from "../../../src/layers/httpTransport/statistics.ts"
 import type { BusEvent, EventBus } from "../../../src/services/EventBus.ts"
 import { type RememberedEvent, ReplayBacklog } from "../../../src/services/ReplayBacklog.ts"
 import * as eventEngine from "../../support/eventEngine.ts"
@@ -22,7 +24,9 @@ const replayed = ["content:a", "content:b"]
 const live = "content:live"
 
 const options: EventStream.Options = {
-  name: "screens",
+  subject: "The HTTP transport",
+  unsendable,
+  makeRecorder: (now) => makeRecorder("screens", now),
   events: ["content:*"],
   replayEvents: replayed,
   keepAliveMs: 600_000,
