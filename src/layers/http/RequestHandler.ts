@@ -16,6 +16,7 @@ import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
+import { partBytes, sendParts } from "./sendParts.ts"
 import { readInTime } from "./stallTimeout.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
@@ -62,7 +63,7 @@ const requestOf = (source: IncomingMessage, response: ServerResponse, url = sour
   }) as unknown as Request
 
 /**
- * Writes a response in one piece, unless its client has gone. If a response has begun already, its connection is cut, so
+ * Writes a response, a large body part by part, unless its client has gone. If a response has begun already, its connection is cut, so
  * that the client sees that the response is incomplete.
  */
 const write = (request: Request, { body, headers, status }: Response): Effect.Effect<void> =>
@@ -78,8 +79,23 @@ const write = (request: Request, { body, headers, status }: Response): Effect.Ef
       status,
       body._tag === "Uint8Array" ? { ...headers, "content-length": body.contentLength } : headers
     )
-    response.end(body._tag === "Uint8Array" && response.req.method !== "HEAD" ? body.body : undefined)
-    return readInTime(response)
+    const bytes = body._tag === "Uint8Array" && response.req.method !== "HEAD" ? body.body : undefined
+    if (bytes !== undefined && bytes.length > partBytes) {
+      return sendInTime(response, bytes)
+    }
+    response.end(bytes)
+    return readInTime(response, response.writableLength)
+  })
+
+/** Sends a large body in the background. */
+const sendInTime = (response: ServerResponse, bytes: Uint8Array): Effect.Effect<void> =>
+  Effect.map(Effect.runtime(), (runtime) => {
+    const run = Runtime.runFork(runtime)
+    void sendParts(response, {
+      size: bytes.length,
+      read: async (position, length) => bytes.subarray(position, position + length),
+      onWait: () => run(readInTime(response, bytes.length))
+    })
   })
 
 /** How long fibers may continue after the 300 ms for connections (`Listen.ts`). Then they are interrupted. */

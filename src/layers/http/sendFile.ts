@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Runtime from "effect/Runtime"
 import { NotFound, PreconditionFailed, RangeNotSatisfiable, Unreadable } from "./errors.ts"
 import { written } from "./RequestHandler.ts"
+import { partBytes, sendParts } from "./sendParts.ts"
 import { endIfStalled } from "./stallTimeout.ts"
 
 export interface SentFile {
@@ -62,9 +63,6 @@ interface Range {
   readonly end: number
 }
 
-/** Bytes per read, and so the memory that a response uses. */
-const partBytes = 256 * 1024
-
 /** Buffers of finished responses, for the next responses: a new buffer for each part would have to be garbage-collected. */
 const idle: Array<Buffer> = []
 const maxIdle = 8
@@ -73,7 +71,7 @@ const openFile = promisify(open)
 const readFile = promisify(read)
 const closeFile = promisify(close)
 
-/** Sends bytes of a file, part by part, as fast as the client reads. Calls `onWait` when it waits for the first time. */
+/** Sends bytes of a file. Calls `onWait` when it waits for the first time. */
 const sendRange = async (
   response: ServerResponse,
   file: string,
@@ -82,46 +80,21 @@ const sendRange = async (
 ) => {
   const descriptor = await openFile(file, "r")
   const memory = idle.pop() ?? Buffer.allocUnsafeSlow(partBytes)
-  let isWritten = true
-  let isWaiting = false
+  let isFree = true
   try {
-    for (let next = start; isWritten && next <= end && !response.destroyed; ) {
-      const { bytesRead } = await readFile(descriptor, memory, 0, Math.min(partBytes, end + 1 - next), next)
-      if (bytesRead === 0) {
-        // The file has become shorter: the client would wait for the rest.
-        response.destroy()
-        return
-      }
-      next += bytesRead
-      const writing = writePart(response, memory.subarray(0, bytesRead), next > end)
-      if (!isWaiting && response.writableLength > 0) {
-        isWaiting = true
-        onWait()
-      }
-      isWritten = await writing
-    }
+    isFree = await sendParts(response, {
+      size: end + 1 - start,
+      read: async (position, length) => {
+        const { bytesRead } = await readFile(descriptor, memory, 0, length, start + position)
+        return memory.subarray(0, bytesRead)
+      },
+      onWait
+    })
   } finally {
-    // The system may still read the buffer of a response that was cut off.
-    if (isWritten && idle.length < maxIdle) idle.push(memory)
+    if (isFree && idle.length < maxIdle) idle.push(memory)
     await closeFile(descriptor)
   }
 }
-
-/** True when the system has the bytes; false if the response was cut off. */
-const writePart = (response: ServerResponse, bytes: Buffer, isLast: boolean) =>
-  new Promise<boolean>((resolve) => {
-    const onClose = () => resolve(false)
-    const onWritten = (error?: Error | null) => {
-      response.off("close", onClose)
-      resolve(error === undefined || error === null)
-    }
-    response.once("close", onClose)
-    if (isLast) {
-      response.end(bytes, onWritten)
-    } else {
-      response.write(bytes, onWritten)
-    }
-  })
 
 type SendError = NotFound | PreconditionFailed | RangeNotSatisfiable | Unreadable
 

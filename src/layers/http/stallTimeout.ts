@@ -37,20 +37,19 @@ export const maxUnread = 64 * 1024 * 1024
 
 /**
  * Closes the connection of a client that does not read its response: after `stallTimeout`, or at once if `maxUnread` is
- * exceeded already. Bytes in the buffers of the system, at least some hundred KiB, do not count.
+ * exceeded already. `bytes` are those that wait. Bytes in the buffers of the system, at least some hundred KiB, do not count.
  */
-export const readInTime = (response: ServerResponse): Effect.Effect<void> =>
+export const readInTime = (response: ServerResponse, bytes: number): Effect.Effect<void> =>
   Effect.suspend(() => {
-    const { writableLength } = response
-    if (writableLength === 0) {
+    if (bytes === 0) {
       return Effect.void
     }
     if (unread > maxUnread) {
       return Effect.sync(() => void response.destroy())
     }
-    unread += writableLength
+    unread += bytes
     response.once("close", () => {
-      unread -= writableLength
+      unread -= bytes
     })
     return endIfStalled(response)
   })

@@ -117,6 +117,27 @@ describe("a response that is not read", () => {
     }).pipe(Effect.provide(transport.layer()))
   )
 
+  it.scoped("reaches a client that reads it slowly, in more than the time that it may stay unread", () =>
+    Effect.gen(function* () {
+      const size = 30_000_000
+      yield* transport.register("content.ack", Effect.succeed("x".repeat(size)))
+      const { received, resume, send, stall } = yield* transport.connect
+      send(format({ method: "POST", target: "/command", body: '{"type":"content.ack"}' }))
+      let looks = 0
+      for (let read = 0; read < size; looks++) {
+        resume()
+        yield* received.until(({ length }) => length >= Math.min(size, read + 1_000_000))
+        stall()
+        read = received.bytes().length
+        yield* Effect.repeatN(eventLoopTurn, 20)
+        yield* TestClock.adjust(checkEvery)
+      }
+      expect(looks).toBeGreaterThan(8)
+      resume()
+      expect((yield* received.whole).length).toBeGreaterThan(size)
+    }).pipe(Effect.provide(transport.layer({ keepAliveMs: 2_147_483_647 })))
+  )
+
   it.scoped("reaches a client that reads, and is not kept any more", () =>
     Effect.gen(function* () {
       const before = yield* lifetime.whatIsThere
