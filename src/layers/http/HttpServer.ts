@@ -2,14 +2,7 @@
  * A Node server that sends only responses of the application, in the order of the requests, also to requests that Node cannot
  * parse or does not pass on.
  */
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerResponse,
-  STATUS_CODES
-} from "node:http"
+import { createServer, type RequestListener, type Server, type ServerResponse, STATUS_CODES } from "node:http"
 import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import * as Effect from "effect/Effect"
@@ -56,10 +49,7 @@ export const maxWaiting = 16
  * Node emits a pipelined request before the earlier requests on its connection are answered. Its response has no socket
  * until then and never learns that the client has gone: its work would never end.
  */
-export const serialized = (
-  handler: RequestListener,
-  onWait: (request: IncomingMessage) => void
-): RequestListener => {
+export const serialized = (handler: RequestListener, onWait: RequestListener): RequestListener => {
   const waiting = new WeakMap<Socket, number>()
   const count = (socket: Socket, change: number) => {
     const now = (waiting.get(socket) ?? 0) + change
@@ -72,7 +62,7 @@ export const serialized = (
     } else if (count(request.socket, 1) > maxWaiting) {
       request.socket.destroy()
     } else {
-      onWait(request)
+      onWait(request, response)
       response.once("socket", (socket: Socket) => {
         count(socket, -1)
         if (!socket.destroyed) {

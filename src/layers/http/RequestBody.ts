@@ -2,11 +2,13 @@
  * The body of a request, up to a limit (docs/wire.md, section 8).
  */
 import type { IncomingMessage, ServerResponse } from "node:http"
+import type { Socket } from "node:net"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import { constVoid } from "effect/Function"
 import * as Stream from "effect/Stream"
 import { BadRequest, type BodyTooLarge, bodyTooLarge } from "./errors.ts"
 
@@ -55,15 +57,46 @@ export const readMounted = Effect.flatMap(
 const begun = new WeakMap<IncomingMessage, Effect.Effect<Uint8Array, BodyError>>()
 
 /** Reads a body before its route asks for it. With an unread body the server would not see later events of the connection. */
-export const begin = (request: IncomingMessage): void => {
-  const body = Effect.tapError(collect(request), () => Effect.sync(() => request.resume()))
-  begun.set(request, Fiber.join(Effect.runFork(body)))
+export const begin = (request: IncomingMessage, response: ServerResponse): void => {
+  const { socket } = request
+  let kept = 0
+  let isWaiting = true
+  const add = (bytes: number) => {
+    const waiting = (waitingOn.get(socket) ?? 0) + bytes
+    waitingOn.set(socket, waiting)
+    if (waiting > maxWaitingBytes) {
+      socket.destroy()
+    }
+  }
+  response.once("socket", () => {
+    isWaiting = false
+    add(-kept)
+  })
+  const body = collect(request, (bytes) => {
+    if (isWaiting) {
+      kept += bytes
+      add(bytes)
+    }
+  })
+  begun.set(
+    request,
+    Fiber.join(Effect.runFork(Effect.tapError(body, () => Effect.sync(() => request.resume()))))
+  )
 }
+
+/** Bytes of bodies that wait on each connection. */
+const waitingOn = new WeakMap<Socket, number>()
+
+/** The limit of `waitingOn`. A client that sends more is disconnected: nobody has checked yet whether it may send requests. */
+const maxWaitingBytes = 2 * maxBodyBytes
 
 const unreadable = new BadRequest({ message: "The body could not be read to its end." })
 
 /** Uses listeners: as a Stream, reading the body is a third of the cost of a report to a hub. Discards data after the limit. */
-const collect = (request: IncomingMessage): Effect.Effect<Uint8Array, BodyError> =>
+const collect = (
+  request: IncomingMessage,
+  onKept: (bytes: number) => void = constVoid
+): Effect.Effect<Uint8Array, BodyError> =>
   isTooLong(request)
     ? tooLarge
     : request.closed
@@ -77,6 +110,7 @@ const collect = (request: IncomingMessage): Effect.Effect<Uint8Array, BodyError>
               resume(tooLarge)
             } else {
               chunks.push(chunk)
+              onKept(chunk.length)
             }
           })
           request.once("end", () => resume(Effect.succeed(Buffer.concat(chunks))))

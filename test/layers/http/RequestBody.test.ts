@@ -114,6 +114,39 @@ describe("the body of a request", () => {
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
+  it.effect(
+    "closes the connection where bodies of more than 131,072 bytes wait, before a token is checked",
+    () =>
+      Effect.gen(function* () {
+        const { received, send } = yield* transport.connect
+        send(
+          format({
+            target: "/events",
+            headers: { Connection: "keep-alive", Authorization: "Bearer 0123456789abcdef" }
+          })
+        )
+        yield* received.until((text) => text.includes("retry"))
+        const kept = withLength("x".repeat(maxBytes), { Connection: "keep-alive" })
+        send(Buffer.concat([kept, kept, withLength("x", { Connection: "keep-alive" })]))
+        expect(yield* received.whole).toMatch(/retry: 2000\n\n$/)
+      }).pipe(
+        Effect.scoped,
+        Effect.provide(transport.layer({ token: "0123456789abcdef", keepAliveMs: 2_147_483_647 }))
+      )
+  )
+
+  it.effect("does not wait any more when the request is handled, however many come", () =>
+    Effect.gen(function* () {
+      yield* transport.register("work", Effect.succeed("done"))
+      const kept = withLength(command(maxBytes), { Connection: "keep-alive" })
+      const { received, send } = yield* transport.connect
+      for (let count = 1; count <= 5; count++) {
+        send(Buffer.concat([kept, kept]))
+        yield* received.until((text) => text.split('{"result":"done"}').length > 2 * count)
+      }
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  )
+
   it.effect("may come from an HTTP/1.0 client, with a length", () =>
     Effect.gen(function* () {
       yield* transport.register("work", Effect.succeed("done"))
