@@ -3,7 +3,6 @@
  */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as HttpClient from "@effect/platform/HttpClient"
-import type { HttpClientError } from "@effect/platform/HttpClientError"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Effect from "effect/Effect"
 import { constTrue } from "effect/Function"
@@ -38,6 +37,13 @@ export type Get = <A, E>(
 
 const maxRedirects = 5
 
+/** The first request, or a request after a redirect. */
+interface Hop {
+  readonly address: string
+  readonly headers: Headers
+  readonly options: RequestOptions
+}
+
 /** Requests without changes: redirects are not followed, and trace headers are not sent. */
 const plainRequests = (client: HttpClient.HttpClient) =>
   client.pipe(
@@ -63,76 +69,49 @@ export const make = ({
 }: Limits): Effect.Effect<Get, never, HttpClient.HttpClient> =>
   Effect.map(HttpClient.HttpClient, (client) => {
     const http = plainRequests(client)
-    const begin = <A, R>(request: Effect.Effect<A, HttpClientError, R>, url: URL) =>
-      Effect.mapError(request, ({ cause }) => connectionFailed(url, cause)).pipe(
-        withTimeout(isWhole ? Number.POSITIVE_INFINITY : maxTimeout, () =>
-          silent(url, maxTimeout, "maxTimeout")
-        )
-      )
     const inTimeFrom = (url: URL): Response["inTime"] =>
       withTimeout(maxSilence, () =>
         silent(url, maxSilence, maxSilence === maxTimeout ? "maxTimeout" : undefined)
       )
 
-    const follow = (
-      address: string,
-      headers: Headers,
-      redirects: number,
-      on: {
-        readonly asked: (address: string) => void
-        readonly redirected: (by: Response) => void
-      },
-      options: RequestOptions
-    ): Effect.Effect<Response, DownloadFailed, Scope.Scope> => {
-      const url = httpUrl(address)
-      if (url === undefined) return failed("its link is no http or https address")
-      on.asked(address)
-      const request = requestOf(url, { "accept-encoding": "identity", ...headers }, options)
-      return Effect.flatMap(
-        begin(http.execute(request), url),
-        (source): Effect.Effect<Response, DownloadFailed, Scope.Scope> => {
-          const { headers: received, status } = source
-          const response = { url, status, headers: received, source, inTime: inTimeFrom(url) }
-          if (
-            !isRedirect(response.status) ||
-            response.headers.location === undefined ||
-            options.follows === false
-          ) {
-            return Effect.succeed(response)
-          }
-          on.redirected(response)
-          if (redirects === 0) return failed(`${url.origin} redirects more than ${maxRedirects} times`)
-          const location = readHeader(response.headers.location)
-          const target = URL.canParse(location, url.href) ? new URL(location, url) : undefined
-          return follow(
-            target?.href ?? location,
-            target?.origin === url.origin ? headers : Record.filter(headers, (_, name) => isForAll.has(name)),
-            redirects - 1,
-            on,
-            response.status === 303 ? {} : options
-          )
-        }
+    const ask = (url: URL, { headers, options }: Hop): Effect.Effect<Response, DownloadFailed, Scope.Scope> =>
+      http.execute(requestOf(url, { "accept-encoding": "identity", ...headers }, options)).pipe(
+        Effect.mapError(({ cause }) => connectionFailed(url, cause)),
+        withTimeout(isWhole ? Number.POSITIVE_INFINITY : maxTimeout, () =>
+          silent(url, maxTimeout, "maxTimeout")
+        ),
+        Effect.map((source) => {
+          const { headers, status } = source
+          return { url, status, headers, source, inTime: inTimeFrom(url) }
+        })
       )
-    }
 
     return (address, headers, use, options = {}) =>
       Effect.suspend(() => {
         let asked = address
         let isRead: () => boolean = () => false
         const dropped: Array<Response> = []
-        const on = {
-          asked: (address: string) => {
-            asked = address
-          },
-          redirected: (by: Response) => {
-            dropped.push(by)
-            drop(by)
+        const follow = Effect.gen(function* () {
+          let hop: Hop = { address, headers, options }
+          for (;;) {
+            const url = httpUrl(hop.address)
+            if (url === undefined) return yield* failed("its link is no http or https address")
+            asked = hop.address
+            const response = yield* ask(url, hop)
+            const next = nextHop(response, hop)
+            if (next === undefined) return response
+            dropped.push(response)
+            drop(response)
+            if (dropped.length > maxRedirects) {
+              return yield* failed(`${url.origin} redirects more than ${maxRedirects} times`)
+            }
+            hop = next
           }
-        }
+        })
         const request = Effect.acquireUseRelease(
           Scope.make(),
           (scope) =>
-            follow(address, headers, maxRedirects, on, options).pipe(
+            follow.pipe(
               Effect.flatMap((response) => {
                 isRead = () => response.status === 304 || isWholeRead(response)
                 return use(response)
@@ -181,6 +160,22 @@ const requestOf = ({ href }: URL, headers: Headers, { body, method }: RequestOpt
 }
 
 const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status)
+
+/** The request after a redirect; `undefined` if the response is none, or is not followed. */
+const nextHop = (
+  { headers: received, status, url }: Response,
+  { headers, options }: Hop
+): Hop | undefined => {
+  if (!isRedirect(status) || received.location === undefined || options.follows === false) return undefined
+  const location = readHeader(received.location)
+  const target = URL.canParse(location, url.href) ? new URL(location, url) : undefined
+  return {
+    address: target?.href ?? location,
+    headers:
+      target?.origin === url.origin ? headers : Record.filter(headers, (_, name) => isForAll.has(name)),
+    options: status === 303 ? {} : options
+  }
+}
 
 /** Without its fragment, which servers must not get. */
 const httpUrl = (address: string): URL | undefined => {
