@@ -8,6 +8,7 @@ import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import { identity } from "effect/Function"
 import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
@@ -83,8 +84,10 @@ export const makeApi = Effect.fnUntraced(function* (options: AirtableClientOptio
 
   const answerTo = (request: Request) => {
     const send = Effect.mapError(requests.attempt(httpRequest(options, request)), tryFailed(request))
+    const makesSomething = "method" in request && request.method === "POST"
     return Effect.zipRight(Effect.zipRight(pacer.take, calls.add(1)), send).pipe(
-      withRetries,
+      // The server may have done what was asked, though its answer was lost.
+      makesSomething ? identity : withRetries,
       withCooldowns(pacer),
       Effect.mapError(({ error }) => error)
     )

@@ -4,15 +4,23 @@
  *
  * Every problem with the webhook has the same answer: make a new webhook, and read everything.
  */
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import { makeLastFailure } from "../../../internal/Schedules.ts"
 import type { ChangeFeed, TableChanges, TableError } from "../../../services/TableSourceClient.ts"
 import { type Api, type BaseRequest, decodeOther } from "./api.ts"
 import type { AirtableClientOptions } from "./TableSourceOptions.ts"
 
 /** Pages of 50 changes each. Further changes come with the next call. */
 const maxPages = 10
+
+/**
+ * The pause after a webhook could not be made for a reason that may pass. The server may have made it, and only the answer was
+ * lost: it stays for a week, and a base has room for ten.
+ */
+const lostPause = Duration.minutes(10)
 
 /** The id of a webhook, and the number of its next change. */
 interface Position {
@@ -22,11 +30,18 @@ interface Position {
 
 export const makeChangeFeed = (api: Api, options: AirtableClientOptions): ChangeFeed => {
   const webhooks = makeWebhooks(api, options)
+  const failure = makeLastFailure<TableError>(() => lostPause)
 
-  const begin = Effect.map(
-    webhooks.create,
-    (id): TableChanges => ({ position: format({ id, cursor: 1 }), changed: "everything" })
-  )
+  const begin = Effect.flatMap(
+    failure.resting,
+    Option.match({
+      onSome: ({ error }) => error,
+      onNone: () =>
+        Effect.tapError(webhooks.create, (error) =>
+          Effect.when(failure.failed(error), () => error.isTransient)
+        )
+    })
+  ).pipe(Effect.map((id): TableChanges => ({ position: format({ id, cursor: 1 }), changed: "everything" })))
 
   /** The replaced webhook is removed, because a base has room for ten. */
   const beginAgain = ({ id }: Position, why: string) =>

@@ -8,6 +8,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
+import * as TestClock from "effect/TestClock"
 import * as httpClient from "../../../../src/layers/httpClient/HttpClientNode.ts"
 import * as AirtableClient from "../../../../src/layers/sources/tables/AirtableClient.ts"
 import { RequestPacing } from "../../../../src/services/RequestPacing.ts"
@@ -138,5 +139,19 @@ describe("what has changed in a hosted base", () => {
         expect(refused.message).toContain(words)
         expect(refused.message).not.toContain("topsecret")
       }).pipe(Effect.provide(environment), withLog([]))
+  )
+
+  it.scoped("makes no further webhook for ten minutes if the answer of the server was lost", () =>
+    Effect.gen(function* () {
+      const { changed, faults, webhooks } = yield* museum({ faults: ["webhooks cut"] })
+      expect((yield* Effect.flip(changed)).isTransient).toBe(true)
+      yield* faults.clear
+      const made = yield* webhooks
+      yield* Effect.flip(changed)
+      expect(yield* webhooks).toEqual(made)
+      yield* TestClock.adjust("10 minutes")
+      expect(yield* changed).toBe("everything")
+      expect(yield* webhooks).toHaveLength(made.length + 1)
+    }).pipe(Effect.provide(environment), withLog([]))
   )
 })
