@@ -5,6 +5,7 @@
  */
 import * as Schema from "effect/Schema"
 import { optional } from "../internal/schemas.ts"
+import { define } from "./CommandBus.ts"
 
 /**
  * A mute of one problem or several: muted problems are listed, but cause no alert and do not count.
@@ -22,6 +23,37 @@ export const Mute = Schema.Struct({
   why: optional(Schema.String)
 })
 export type Mute = typeof Mute.Type
+
+/** The longest name of a mute, in characters. A longer name is refused: shortened, it could be another name. */
+const maxName = 512
+
+const name = Schema.NonEmptyString.pipe(Schema.maxLength(maxName))
+
+const text = optional(Schema.String)
+
+/**
+ * The command that mutes problems. The result is the mute, and how many current problems it is about.
+ *
+ * @since 0.1.0
+ * @category commands
+ */
+export const muteProblem = define({
+  type: "problem.mute",
+  fields: Schema.Struct({ name, until: Schema.String, by: text, why: text }),
+  success: Schema.Struct({ ...Mute.fields, problems: Schema.Number })
+})
+
+/**
+ * The command that ends a mute.
+ *
+ * @since 0.1.0
+ * @category commands
+ */
+export const unmuteProblem = define({
+  type: "problem.unmute",
+  fields: Schema.Struct({ name, by: text }),
+  success: Schema.Null
+})
 
 /**
  * What is wrong, and since when.

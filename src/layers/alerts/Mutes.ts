@@ -9,10 +9,8 @@ import * as SynchronizedRef from "effect/SynchronizedRef"
 import * as JsonFile from "../../files/JsonFile.ts"
 import { printableLine } from "../../internal/printable.ts"
 import { withLocalTimes } from "../../internal/readable.ts"
-import { optional } from "../../internal/schemas.ts"
-import { CommandBus } from "../../services/CommandBus.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
-import type { Mute } from "../../services/Problem.ts"
+import { type Mute, muteProblem, unmuteProblem } from "../../services/Problem.ts"
 import type { Mutes } from "../../services/Slices.ts"
 import { isNamed } from "../status/problems.ts"
 import { muteText } from "../status/rows.ts"
@@ -21,8 +19,7 @@ import { muteText } from "../status/rows.ts"
 export const maxMutes = 100
 const maxMs = 30 * 86_400_000
 
-/** In characters. A longer name is refused: shortened, it could be another name. */
-const maxName = 512
+/** In characters. */
 const maxBy = 64
 const maxWhy = 200
 
@@ -31,9 +28,7 @@ export class NotMuted extends Schema.TaggedError<NotMuted>()("vitrine/NotMuted",
   message: Schema.String
 }) {}
 
-const text = optional(Schema.String)
-const name = Schema.NonEmptyString.pipe(Schema.maxLength(maxName))
-const Asked = Schema.Struct({ name, until: Schema.String, by: text, why: text })
+const Asked = muteProblem.fields
 type Asked = typeof Asked.Type
 
 /** `None` if the end is invalid or in the past. */
@@ -61,7 +56,6 @@ const notMuted = (name: string, mutes: ReadonlyArray<Mute>): string => {
  * file, mutes end with the controller.
  */
 export const make = Effect.fnUntraced(function* (path?: string) {
-  const { register } = yield* CommandBus
   const { state, updateSlice } = yield* ControllerState
   const file = yield* JsonFile.make(path, Asked, {
     read: "nothing is muted",
@@ -115,8 +109,9 @@ export const make = Effect.fnUntraced(function* (path?: string) {
     yield* Effect.logInfo(
       `No longer muted, by ${printableLine(by, maxBy) || "somebody"}: ${printableLine(name)}`
     )
+    return null
   })
 
-  yield* register({ type: "problem.mute", fields: Asked, run: mute })
-  yield* register({ type: "problem.unmute", fields: Schema.Struct({ name, by: text }), run: unmute })
+  yield* muteProblem.register(mute)
+  yield* unmuteProblem.register(unmute)
 })

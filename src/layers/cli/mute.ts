@@ -12,7 +12,7 @@ import { momentOf } from "../../internal/moment.ts"
 import { printableLine } from "../../internal/printable.ts"
 import { countText, momentText, withLocalTimes } from "../../internal/readable.ts"
 import { IpcClient } from "../../services/IpcClient.ts"
-import { Mute } from "../../services/Problem.ts"
+import { type Mute, muteProblem, unmuteProblem } from "../../services/Problem.ts"
 import type { View } from "../../services/View.ts"
 import { muteText } from "../status/rows.ts"
 import { askController, caller } from "./askController.ts"
@@ -25,8 +25,6 @@ const noEnd = (until: string | undefined) => {
     message: `${mistake}, for example --until 18:00, --until "2 hours" or --until 2026-12-01T09:00.`
   })
 }
-
-const Muted = Schema.Struct({ ...Mute.fields, problems: Schema.Number })
 
 export const run = (options: Options, name?: string) =>
   askController(options)(
@@ -54,12 +52,12 @@ const mute = Effect.fnUntraced(function* (name: string, { by = caller(), until, 
   )
   const { dispatch, view } = yield* IpcClient
   const muted = yield* dispatch({
-    type: "problem.mute",
+    type: muteProblem.type,
     name,
     until: new Date(end).toISOString(),
     by,
     ...(why === undefined ? {} : { why })
-  }).pipe(Effect.flatMap(Schema.decodeUnknown(Muted)))
+  }).pipe(Effect.flatMap(Schema.decodeUnknown(muteProblem.success)))
   const { problems } = muted
   yield* Console.log(`Muted: ${lineOf(muted, now)}`)
   yield* Console.log(
@@ -78,7 +76,7 @@ const namesText = ({ problems }: View): string =>
         .join(", ")}.`
 
 const unmute = Effect.fnUntraced(function* (name: string, { by = caller() }: Options) {
-  yield* (yield* IpcClient).dispatch({ type: "problem.unmute", name, by })
+  yield* (yield* IpcClient).dispatch({ type: unmuteProblem.type, name, by })
   yield* Console.log(`No longer muted: ${printableLine(name)}`)
 })
 
