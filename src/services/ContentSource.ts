@@ -61,6 +61,9 @@ export interface ContentSource {
    */
   readonly schema?: Effect.Effect<Readonly<Record<string, DocumentSchema>>, SourceError>
 
+  /** Whether its files may be documents. A source that says `false`, for example for a page, has no types. Default `true`. */
+  readonly hasDocuments?: boolean | undefined
+
   /**
    * More about the source for the state, read with every state. The status shows texts and figures under their names,
    * and `problems`, each a `Problem`, which count for the health of the controller.

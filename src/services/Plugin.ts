@@ -59,7 +59,7 @@ export interface KeptContent {
   /** The folder of its versions (absolute path). */
   readonly directory: string
   /** Its sources, if they are known, with their schemas of documents. */
-  readonly sources: ReadonlyArray<Pick<ContentSource, "id" | "schema">>
+  readonly sources: ReadonlyArray<Pick<ContentSource, "hasDocuments" | "id" | "schema">>
 }
 
 /**

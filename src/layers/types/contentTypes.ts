@@ -11,6 +11,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { fileName, isPlainFileName } from "../../files/fileName.ts"
+import { explain } from "../../files/systemError.ts"
 import type { DocumentSchema } from "../../services/ContentSource.ts"
 import type { KeptContent } from "../../services/Plugin.ts"
 import { Manifest } from "../../services/VersionStore.ts"
@@ -35,7 +36,7 @@ export const contentTypes = Effect.fn("Types.content")(function* (contents: Read
     const manifest = yield* readManifest(directory)
     const known = new Map(sources.map((source) => [source.id, source.schema]))
     const ids = [
-      ...known.keys(),
+      ...sources.flatMap(({ hasDocuments = true, id }) => (hasDocuments ? [id] : [])),
       ...Option.match(manifest, {
         onNone: () => [],
         onSome: ({ sources }) => (known.size > 0 ? [] : sources.map(({ sourceId }) => sourceId))
@@ -122,12 +123,27 @@ const readSource = Effect.fnUntraced(function* (
   const names = new Map(known.map((name) => [`${fileName(name)}.json`, name]))
   for (const file of (yield* fs.readDirectory(folder)).sort()) {
     const name = names.get(file) ?? documentName(file)
-    if (name !== undefined) documents.set(name, yield* readDocument(path.join(folder, file)))
+    if (name === undefined) continue
+    const document = yield* readDocument(path.join(folder, file))
+    if (Option.isSome(document)) documents.set(name, document.value)
+    else if (!names.has(file)) documents.set(name, { holds: "value", shape: "unknown" })
   }
   return documents
 })
 
-const readDocument = Effect.fnUntraced(function* (file: string) {
+/** `None` for a document that cannot be read, with a warning. */
+const readDocument = (file: string) =>
+  parseDocument(file).pipe(
+    Effect.asSome,
+    Effect.catchAll((error) =>
+      Effect.as(
+        Effect.logWarning(`${file} cannot be read, so the types lack its fields: ${explain(error)}`),
+        Option.none<DocumentShape>()
+      )
+    )
+  )
+
+const parseDocument = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
   const beginning = yield* fs.stream(file, { bytesToRead: 64 }).pipe(Stream.decodeText(), Stream.mkString)
   if (beginning.trimStart().startsWith("[")) {

@@ -20,6 +20,7 @@ import * as ControllerServices from "../../../src/layers/controller/ControllerSe
 import { loadConfiguration } from "../../../src/layers/controller/loadConfiguration.ts"
 import * as HttpClient from "../../../src/layers/httpClient/HttpClientNode.ts"
 import { fetch } from "../../support/content.ts"
+import { withLog } from "../../support/logged.ts"
 import { temporaryFolder } from "../../support/temporaryFolder.ts"
 import { eventually, somebodySleeps } from "../../support/waiting.ts"
 
@@ -131,6 +132,55 @@ describe("vitrine types", () => {
       yield* project.run()
       expect(yield* project.text).toContain("readonly Settings")
       expect(project.said).toEqual([kept, "made   vitrine.d.ts"])
+    })
+  )
+
+  inProject("has no types of a page that is a source, and reads none of its files", (project) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const page = `${project.directory}/page`
+      const log: Array<string> = []
+      yield* fs.makeDirectory(`${page}/data.json`, { recursive: true })
+      yield* project.write("page/index.html", "<!doctype html>")
+      yield* project.write("page/data.json/part.txt", "a file in a folder with such a name")
+      yield* project.write("page/tsconfig.json", "{ /* the options */ }")
+      yield* project.write("page/fine.json", "{}")
+      yield* project.write(
+        "vitrine.config.ts",
+        expectsTitle.replace(
+          "sources: [",
+          'sources: [folderSource({ id: "page", directory: "page", documents: false }), '
+        )
+      )
+      yield* project.fetch
+      yield* project.run().pipe(withLog(log))
+      expect(yield* project.text).toContain("readonly Settings")
+      expect(yield* project.text).not.toContain("page")
+      expect(log).toEqual([])
+    })
+  )
+
+  inProject("names a document that cannot be read in a warning, and has the types of the others", (project) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const log: Array<string> = []
+      yield* project.fetch
+      const [version = ""] = yield* fs.readDirectory(`${project.directory}/downloads/versions`)
+      const folder = `${project.directory}/downloads/versions/${version}/exhibits`
+      yield* fs.writeFileString(`${folder}/Settings.json`, "{ /* damaged */ }")
+      yield* fs.writeFileString(`${folder}/Broken.json`, "[\n{\n]\n")
+      yield* fs.makeDirectory(`${folder}/Folder.json`)
+      yield* project.run().pipe(withLog(log))
+      const text = yield* project.text
+      expect(text).toContain(objects("id: string; picture?: string; title: string; year?: string"))
+      expect(text).toContain("      readonly Settings: unknown\n")
+      expect(log).toEqual(
+        ["Broken", "Folder", "Settings"].map((name) =>
+          expect.stringContaining(
+            `WARN ${folder}/${name}.json cannot be read, so the types lack its fields: `
+          )
+        )
+      )
     })
   )
 

@@ -243,6 +243,7 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
 
   const source: ContentSource = {
     ...documentSource,
+    hasDocuments: options.documents,
     report: file && ((problems) => Effect.provide(file.report(problems), environment)),
     fetch: (target) =>
       notInside(directory, target).pipe(
