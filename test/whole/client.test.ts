@@ -107,8 +107,11 @@ const bundle = async (contents: string) => {
 
 const never = 3_600_000
 
-/** The id of the version that the browser keeps. */
-const keptVersion = `caches.match("https://vitrine.invalid/").then((kept) => kept?.json()).then((kept) => kept?.versionId)`
+const kept = `caches.match("https://vitrine.invalid/").then((kept) => kept?.json())`
+
+/** The id of the version that the browser keeps, and the paths of its files. */
+const keptVersion = `${kept}.then((kept) => kept?.versionId)`
+const keptPaths = `${kept}.then((kept) => Object.keys(kept?.keys ?? {}))`
 
 // Most of a test is waiting.
 describe.skipIf(isMissing("chromium")).concurrent("a page", () => {
@@ -442,6 +445,22 @@ describe.skipIf(isMissing("chromium")).concurrent("a page", () => {
         expect(yield* evaluate(tab, keptVersion)).toBe(idOf(1))
         yield* Effect.promise(() => tab.unroute(pictures))
         yield* eventually(Effect.map(evaluate(tab, keptVersion), (versionId) => versionId === idOf(2)))
+      })
+    )
+
+    it.scoped("keeps files that the page uses after the browser has kept the version", () =>
+      Effect.gen(function* () {
+        const { promote, start } = yield* makeStage
+        const servers = yield* start()
+        yield* promote(1, { "first.txt": "1", "second.txt": "2" })
+        const tab = yield* openStage(servers.url)
+        const keeps = (name: string) =>
+          eventually(Effect.map(evaluate(tab, keptPaths), (paths) => String(paths).includes(name)))
+        yield* keeps("exhibits/picture.svg")
+        for (const name of ["first.txt", "second.txt"]) {
+          yield* evaluate(tab, `exhibit.state.version.url("exhibits", "${name}")`)
+          yield* keeps(`exhibits/${name}`)
+        }
       })
     )
 

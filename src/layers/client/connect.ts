@@ -19,7 +19,7 @@ interface Endpoint {
 /** Milliseconds that a version is on the screen before the browser keeps it. */
 const settledMs = 3000
 
-/** Milliseconds between checks whether the page is drawn and the ack must be renewed. */
+/** Milliseconds between checks whether the page is drawn, the ack must be renewed, and more files must be kept. */
 const lookMs = 5000
 
 /**
@@ -118,12 +118,16 @@ export const connect = <Loaded>(given: Options<Loaded>): Exhibit<Loaded> => {
     }
   )
 
-  const save = async (shown: Shown<Loaded>, failures = 0) => {
+  /** Saves the version, and again whenever the page has used more of its files. */
+  const save = async (shown: Shown<Loaded>, saved = -1, failures = 0) => {
+    const { size } = shown.used
     try {
-      const reason = await offline.save(shown.manifest, shown.used, keepBytes)
+      const reason = size > saved ? await offline.save(shown.manifest, shown.used, keepBytes) : undefined
       warnOfSave(reason && `The browser does not keep version ${shown.version.id} yet: ${reason}`)
-      if (reason && shown === settling && !signal.aborted) {
-        timer = window.setTimeout(save, growing(failures), shown, failures + 1)
+      if (shown === settling && !signal.aborted) {
+        timer = reason
+          ? window.setTimeout(save, growing(failures), shown, saved, failures + 1)
+          : window.setTimeout(save, lookMs, shown, size)
       }
     } catch (error) {
       warnOfCache(error)
