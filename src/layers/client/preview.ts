@@ -81,6 +81,7 @@ const preview = <Loaded>(given: Options<Loaded>, asked: string): Exhibit<Loaded>
     every: pollEvery,
     found: async (found) => {
       isReachable = true
+      trouble = undefined
       manifest = found
       const versionId = asked === "waiting" ? (found?.held?.waiting ?? found?.versionId) : asked
       if (!versionId) {
