@@ -8,7 +8,8 @@ export const rejectedEvent = "vitrine:rejected"
 /**
  * The client for modules that are evaluated again when they are edited. Vite disposes only the module that accepts an update; the
  * connections of all others would stay open. So a module that connects closes its connections from before its last edit. The stack
- * identifies the module, with the modules of the project that called it, each with the time of its edit.
+ * identifies the module, with the modules of the project that called it, each with the time of its edit. A stack without addresses, as
+ * in a test runner, identifies no module: no connection is closed.
  */
 export const hotClient = (file: string) => `
 import { connect as open } from ${JSON.stringify(file)}
@@ -16,7 +17,7 @@ import { connect as open } from ${JSON.stringify(file)}
 const opened = new Set()
 
 const callers = () => {
-  const [, ...modules] = new Error().stack.match(/https?:\\S+?(?=:\\d+:\\d+)/g)
+  const [, ...modules] = new Error().stack.match(/https?:\\S+?(?=:\\d+:\\d+)/g) ?? []
   const end = modules.findIndex((module) => /[?&]v=/.test(module))
   return modules.slice(1, end < 0 ? undefined : end).join(" ")
 }
