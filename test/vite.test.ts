@@ -81,6 +81,27 @@ describe("the dev server", () => {
   )
 })
 
+describe("the watcher of the dev server", () => {
+  scenario(
+    "leaves out the folders of the controller, in a folder with any name",
+    Effect.gen(function* () {
+      const folder = yield* makeViteProject({
+        "exhibit (2)/index.html": "",
+        "exhibit (2)/downloads/versions/1/file.txt": "",
+        "exhibit (2)/.vitrine/controller.pid": "",
+        "exhibit (2)/src/downloads/main.ts": ""
+      })
+      const root = `${folder}/exhibit (2)`
+      const { server } = yield* startVite(root, { start, types: false })
+      const watched = Effect.sync(() => Object.keys(server.watcher.getWatched()))
+      yield* eventually(Effect.map(watched, (folders) => folders.includes(`${root}/src/downloads`)))
+      for (const name of ["downloads", ".vitrine"]) {
+        expect(yield* watched).not.toContain(`${root}/${name}`)
+      }
+    })
+  )
+})
+
 describe("a program that is no controller", () => {
   scenario(
     "does not keep the controller of the project from being started",

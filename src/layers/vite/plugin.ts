@@ -2,7 +2,7 @@
  * The plugin for Vite: changes the configuration and the modules of a dev server.
  */
 import { createRequire } from "node:module"
-import { resolve } from "node:path"
+import { resolve, sep } from "node:path"
 import type { Plugin, ProxyOptions } from "vite"
 import { type FollowRejections, makeCompanions } from "./companions.ts"
 import { hotClient } from "./hotClient.ts"
@@ -49,8 +49,7 @@ export const makePlugin = (
       optimizeDeps: { exclude: ["vitrine"] },
       server: {
         proxy: { [contentPaths]: proxyTo(content, (text) => companions.hasController() || warn(text)) },
-        // The controller of the project writes very many files there.
-        watch: { ignored: [`${resolve(root).replaceAll("\\", "/")}/{downloads,.vitrine}/**`] }
+        watch: { ignored: [isIn(["downloads", ".vitrine"].map((name) => resolve(root, name)))] }
       }
     }),
     configResolved: ({ logger }) => {
@@ -62,6 +61,13 @@ export const makePlugin = (
     closeBundle: companions.end
   }
 }
+
+/**
+ * Whether a path is in one of the folders, in which the controller of the project writes very many files. A pattern would not match
+ * a folder with brackets in its name.
+ */
+const isIn = (folders: ReadonlyArray<string>) => (path: string) =>
+  folders.some((folder) => `${resolve(path)}${sep}`.startsWith(`${folder}${sep}`))
 
 /** The paths that the content server answers instead of Vite. */
 const contentPaths = "^/(manifest\\.json|endpoint\\.json|versions/|vitrine/)"
