@@ -25,6 +25,16 @@ const statusOf = (url: string, path: string) =>
       )
   )
 
+/** Keeps the durations of timers with which the slide show would race. */
+const keepDelays = `
+  const { setTimeout } = window
+  window.badDelays = []
+  window.setTimeout = (run, ms, ...args) => {
+    if (!(ms > 0 && ms < 2 ** 31)) badDelays.push(ms)
+    return setTimeout(run, ms, ...args)
+  }
+`
+
 describe.skipIf(isMissing("chromium"))("the page of a new project", () => {
   layer(Layer.provideMerge(Browser.layer, NodeContext.layer), { excludeTestServices: true, timeout: 60_000 })(
     (it) => {
@@ -79,6 +89,16 @@ describe.skipIf(isMissing("chromium"))("the page of a new project", () => {
           expect(yield* Effect.promise(() => tab.getAttribute("link[rel=icon]", "href"))).toBe("data:,")
           yield* fs.writeFileString(`${reader.folder}/content/Objects.csv`, "title\nA New Bell\n")
           yield* chosen("A New Bell")
+
+          yield* Effect.promise(() => tab.evaluate(keepDelays))
+          for (const [title, slideSeconds] of Object.entries({ text: "12,5", never: 1e10, none: -1 })) {
+            yield* fs.writeFileString(
+              `${reader.folder}/content/Settings.json`,
+              JSON.stringify({ title, slideSeconds })
+            )
+            yield* Effect.promise(() => tab.waitForSelector(`h1:text-is("${title}")`, { timeout: 30_000 }))
+          }
+          expect(yield* Effect.promise(() => tab.evaluate("badDelays"))).toEqual([])
 
           expect(yield* statusOf(url, "/manifest.json")).toBe(200)
           for (const path of ["/../vitrine.config.ts", "/..%2fvitrine.config.ts", "/versions/", "/.env"]) {

@@ -128,7 +128,9 @@ const wait = () => {
   const { text = "" } = objects.find(({ id }) => id === chosen) ?? {}
   const { duration = 0 } = document.querySelector("figure video") ?? {}
   const film = Number.isFinite(duration) ? duration : 0 // a stream has no end
-  const seconds = Math.max(settings.slideSeconds || 16, text.length / 15, film)
+  const given = Number(settings.slideSeconds)
+  const slide = given > 0 ? Math.min(given, 86_400) : 16 // a timer ends at once if its time is no number, or weeks
+  const seconds = Math.max(slide, text.length / 15, film)
   clearTimeout(timer)
   timer = setTimeout(next, Math.max(seconds * 1000, visited + 60_000 - performance.now()))
 }

@@ -29,8 +29,10 @@ const Exhibit = ({ media, ...tables }: Content) => {
   const { alt, id, text, title, year } = objects[index] ?? {}
   const { film, picture } = media.get(`${id}`) ?? {}
 
-  // Leaves time for the text and the film.
-  const seconds = Math.max(settings.slideSeconds || 16, (text ?? "").length / 15, film?.seconds ?? 0)
+  // Leaves time for the text and the film. A timer ends at once if its time is no number, or weeks.
+  const given = Number(settings.slideSeconds)
+  const slide = given > 0 ? Math.min(given, 86_400) : 16
+  const seconds = Math.max(slide, (text ?? "").length / 15, film?.seconds ?? 0)
   useSlideShow(id, seconds, () => {
     speak(languages[0])
     if (!isCalm.matches) choose(objects[(index + 1) % objects.length]?.id)
