@@ -106,16 +106,9 @@ const choose = (id: string | undefined) => {
   chosen = id
   for (const button of document.querySelectorAll<HTMLButtonElement>("nav button")) {
     button.setAttribute("aria-current", `${button.value === id}`)
-    if (button.value === id) reveal(button)
+    if (button.value === id) button.scrollIntoView({ block: "nearest" })
   }
   wait()
-}
-
-// Scrolls the list only as far as necessary. After scrollIntoView, the Tab key would begin at the button.
-const reveal = (button: HTMLElement) => {
-  const list = find("nav")
-  const top = button.offsetTop - list.offsetTop
-  list.scrollTop = Math.min(top, Math.max(list.scrollTop, top + button.offsetHeight - list.clientHeight))
 }
 
 const play = (film: HTMLVideoElement) => {

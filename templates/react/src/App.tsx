@@ -45,7 +45,7 @@ const Exhibit = ({ media, ...tables }: Content) => {
   // A new object begins at the top of its text, and its button is scrolled into view.
   useEffect(() => {
     article.current?.scrollTo(0, 0)
-    if (button.current) reveal(button.current)
+    button.current?.scrollIntoView({ block: "nearest" })
   }, [id])
 
   return (
@@ -91,13 +91,6 @@ const Exhibit = ({ media, ...tables }: Content) => {
       </nav>
     </>
   )
-}
-
-/** Scrolls the list only as far as necessary. After `scrollIntoView`, the Tab key would begin at the button. */
-const reveal = (button: HTMLElement) => {
-  const list = button.closest("nav")!
-  const top = button.offsetTop - list.offsetTop
-  list.scrollTop = Math.min(top, Math.max(list.scrollTop, top + button.offsetHeight - list.clientHeight))
 }
 
 const Thumbnail = ({ film, picture }: Media) => (
