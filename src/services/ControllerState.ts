@@ -28,7 +28,7 @@ export type {
 } from "./StatusSnapshot.ts"
 
 /**
- * A section whose rows are built for every snapshot, within 2 seconds. They must not read the state, which waits for them.
+ * A section whose rows are built for every snapshot, within a second. They must not read the state, which waits for them.
  *
  * @since 0.1.0
  * @category models
@@ -131,7 +131,7 @@ export class ControllerState extends Context.Tag("vitrine/ControllerState")<
 
     /**
      * All sections by `order`. At equal order, sections from slices come first, then the others in the order of their
-     * addition. A section that fails is left out and logged; a section that takes longer than 2 seconds is left out for a minute.
+     * addition. A section that fails is left out and logged; a section that takes longer than a second is left out for a minute.
      */
     readonly status: Effect.Effect<StatusSnapshot>
 

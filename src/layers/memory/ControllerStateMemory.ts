@@ -205,8 +205,8 @@ const merge = (state: GlobalState, [plugin, fields]: Momentary): GlobalState => 
   }
 }
 
-/** How long a part may take: all readers of the view wait for it. */
-const partTimeout = "2 seconds"
+/** How long a part may take, by the clock of the machine: all readers of the view wait for it. */
+const partTimeout = "1 second"
 
 /** How long a part is left out after it took too long, in milliseconds: readers must not wait for it each time. */
 const leftOutMs = 60_000
@@ -216,12 +216,12 @@ const limited = <A>(effect: Effect.Effect<A, unknown>): Effect.Effect<A, unknown
   const leftOutUntil = Ref.unsafeMake(Number.NEGATIVE_INFINITY)
   const tooLong = Effect.fail(`it took longer than ${partTimeout}, and is left out for a minute`)
   const leaveOut = Effect.flatMap(monotonicMillis, (now) => Ref.set(leftOutUntil, now + leftOutMs))
-  const inTime = effect.pipe(
-    Effect.disconnect,
-    Effect.interruptible,
-    Effect.timeoutOption(partTimeout),
-    Effect.flatMap(Option.match({ onNone: () => Effect.zipRight(leaveOut, tooLong), onSome: Effect.succeed }))
+  const end = Effect.withClock(Effect.sleep(partTimeout), Clock.make()).pipe(
+    Effect.zipRight(leaveOut),
+    Effect.zipRight(tooLong),
+    Effect.interruptible
   )
+  const inTime = effect.pipe(Effect.disconnect, Effect.interruptible, Effect.raceFirst(end))
   return Effect.gen(function* () {
     const now = yield* monotonicMillis
     return yield* now < (yield* Ref.get(leftOutUntil)) ? tooLong : inTime

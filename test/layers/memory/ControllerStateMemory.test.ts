@@ -261,7 +261,6 @@ describe("ControllerStateMemory", () => {
       const reads = yield* Effect.fork(
         withLog(lines)(Effect.replicateEffect(Effect.uninterruptible(sectionNames), 3))
       )
-      yield* TestClock.adjust("2 seconds")
       expect(yield* Fiber.join(reads)).toEqual([["good"], ["good"], ["good"]])
       expect(lines.toSorted()).toEqual([
         expect.stringMatching(/^WARN The momentary state of "slow fields" could not be read: it took longer/),
