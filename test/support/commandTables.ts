@@ -42,7 +42,7 @@ const usageOf = (argument: Argument) => (argument.required ? argument.name() : `
 const optionTable = (program: Command) => {
   const all = [
     ...program.commands.flatMap((command) =>
-      command.options.map((option) => ({ option, of: command.name() }))
+      command.options.filter(({ hidden }) => !hidden).map((option) => ({ option, of: command.name() }))
     ),
     ...program
       .createHelp()

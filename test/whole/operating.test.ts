@@ -163,6 +163,25 @@ describe.concurrent("a controller that runs", () => {
     })
   )
 
+  it.scopedLive("does not start where its environment file would be served, in the background either", () =>
+    Effect.gen(function* () {
+      const { read, vitrine, write } = yield* project
+      yield* write(
+        "vitrine.config.ts",
+        (yield* read("vitrine.config.ts"))
+          .replace("import {", "import { contentServer,")
+          .replace("plugins: [", 'plugins: [contentServer({ port: 0, site: "tables" }),')
+      )
+      yield* write("tables/index.html", "<title>Hall</title>")
+      yield* write("tables/museum.env", "TABLES=http://127.0.0.1:1\n")
+      for (const args of [[], ["--detach"]]) {
+        const started = yield* vitrine("start", "--env-file", "tables/museum.env", ...args)
+        yield* vitrine("stop")
+        expect(started).toMatchObject({ status: 1, stderr: expect.stringContaining("tables/museum.env") })
+      }
+    })
+  )
+
   it.scopedLive("reports that its first fetch failed, with an exit status for that", () =>
     Effect.gen(function* () {
       const { read, run, serveTables, vitrine, write } = yield* project

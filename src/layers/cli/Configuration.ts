@@ -24,8 +24,8 @@ export const load = Effect.fnUntraced(function* (file: string, again = false) {
 })
 
 /** While the effect runs, no folder with the configuration or its environment file may be published. */
-export const keepPrivate = (file: string, { envFile }: Options) =>
-  withPrivate(file, ...(envFile === undefined ? [] : [envFile]))
+export const keepPrivate = (file: string, { envFile, privateFile }: Options) =>
+  withPrivate(...[file, envFile, privateFile].filter((path) => path !== undefined))
 
 /** Sets the variables of the file that the environment does not have. */
 export const loadEnvironment = (path: string | undefined) =>

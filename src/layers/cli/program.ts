@@ -39,6 +39,7 @@ export interface Options {
   readonly logLevel?: LogLevelName
   readonly output?: string
   readonly page?: boolean
+  readonly privateFile?: string
   readonly react?: boolean
   readonly runDir?: string
   readonly until?: string
@@ -145,6 +146,8 @@ export const makeProgram = (version: string, run: (given: Given) => void | Promi
       "--log-file <FILE>",
       "Log to this file. It is rotated at 5 MiB, with four old files. Default: standard error; with --detach, controller.log in the folder of --run-dir."
     ),
+    // The controller in the background has the variables of the environment file already.
+    new Option("--private-file <FILE>", "A file that must not be published.").hideHelp(),
     new Option(
       "--dev-server",
       "A dev server serves the page, so that no build is needed. The plugin for Vite adds this option."

@@ -160,7 +160,7 @@ const logFailure = (cause: Cause.Cause<unknown>) =>
 
 const startInBackground = Effect.fnUntraced(function* (
   file: string,
-  { devServer = false, logFile, logFormat = "text", runDir }: Options
+  { devServer = false, envFile, logFile, logFormat = "text", runDir }: Options
 ) {
   const path = yield* Path.Path
   const { folder } = yield* locateController(path.dirname(file), runDir)
@@ -173,6 +173,7 @@ const startInBackground = Effect.fnUntraced(function* (
       ...["--config", file],
       ...["--log-file", log],
       ...["--log-format", logFormat],
+      ...(envFile === undefined ? [] : ["--private-file", path.resolve(envFile)]),
       ...(devServer ? ["--dev-server"] : []),
       ...(runDir === undefined ? [] : ["--run-dir", folder])
     ],
