@@ -184,7 +184,7 @@ const make = Effect.fnUntraced(function* (isByHand: boolean) {
     for (const versionId of [...after, ...before].reverse()) {
       const list = yield* folder.listOf(versionId)
       if (Option.isSome(list) && (yield* folder.hasSources(versionId, list.value.list.sources))) {
-        yield* write(inPlaceOf(lost, manifestOf(list.value)))
+        yield* room.lend(write(inPlaceOf(lost, manifestOf(list.value))))
         return yield* Effect.logWarning(
           `${problem}. ${Option.isSome(lost) ? "It was held. This version is held in its place" : "The newest version on disk is active again"}: ${versionId}`
         )

@@ -97,29 +97,30 @@ const overview = Effect.fnUntraced(function* (leases: ReadonlyArray<Lease>, acti
   )
 })
 
-/** Removes all versions except those that are active, waiting, shown or new, and some of those that are read. */
+/**
+ * Removes all versions except those that are active, waiting, shown or new, and some of those that are read. A lost manifest is
+ * restored first; if it cannot be restored, the newest version stays.
+ */
 export const sweep = Effect.fnUntraced(function* (keepVersions: number, areReadersKept: boolean) {
   const folder = yield* DownloadsFolder
   const manifestFile = yield* ManifestFile
   if (!(yield* folder.wasClaimed)) {
     return []
   }
-  const { active, removed } = yield* Effect.gen(function* () {
+  yield* manifestFile.inTurn(manifestFile.restore)
+  const removed = yield* Effect.gen(function* () {
     const leases = yield* (yield* Leases).sweep
     const active = yield* manifestFile.active
     const read = areReadersKept ? yield* (yield* Readers).kept : []
-    const unneeded = expired(yield* overview(leases, active), keepVersions, read)
-    const removed = yield* Effect.filter(
+    const kept = Option.isSome(active) ? keepVersions : Math.max(1, keepVersions)
+    const unneeded = expired(yield* overview(leases, active), kept, read)
+    return yield* Effect.filter(
       unneeded.map(({ versionId }) => versionId),
       folder.discard
     )
-    return { active, removed }
   }).pipe(folder.unswept)
   yield* folder.emptyTrash
   yield* manifestFile.keepRoom
-  if (Option.isNone(active)) {
-    yield* manifestFile.inTurn(manifestFile.restore)
-  }
   return removed
 })
 

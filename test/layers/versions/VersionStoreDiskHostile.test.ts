@@ -94,6 +94,21 @@ describe("a manifest that does not name a version on disk", () => {
     expect(log).toEqual([expect.stringContaining("active again")])
   })
 
+  for (const [title, damage] of spoilt.slice(0, 2)) {
+    inFolder(
+      `is replaced before versions are removed to make room, if it ${title}`,
+      function* ({ directory }) {
+        const [, second] = yield* promoteAll(directory, ["one", "two"])
+        yield* Effect.gen(function* () {
+          yield* damage(directory)
+          yield* Effect.flatMap(VersionStore, ({ evict }) => evict)
+          expect(yield* versionIds).toEqual([second?.versionId])
+          expect(yield* manifest).toEqual({ status: "ok", manifest: second })
+        }).pipe(Effect.provide(storeIn(directory)), withLog([]))
+      }
+    )
+  }
+
   inFolder("is replaced by a manifest with the newest complete version", function* ({ directory, fs }) {
     const [first, second] = yield* promoteAll(directory, ["one", "two"])
     yield* fs.remove(`${directory}/${second?.versionPath}/objects`, { recursive: true })
@@ -706,6 +721,40 @@ describe("a disk (skipped if this user may not mount one)", () => {
         expect(yield* versionIds).toEqual([promoted[1]?.versionId, promoted[2]?.versionId])
         yield* free
       }).pipe(Effect.provide(storeIn(folder)))
+    }
+  )
+
+  onSmallDisk("that is full has room for a manifest in place of a lost one", function* ({ fill, folder }) {
+    const promoted = yield* promoteAll(folder, ["one", "two", "three"])
+    const fs = yield* FileSystem.FileSystem
+    yield* Effect.gen(function* () {
+      const { evict } = yield* VersionStore
+      yield* fs.writeFileString(`${folder}/manifest.json`, "")
+      yield* fill(0)
+      expect(yield* evict).toHaveLength(2)
+      expect(yield* manifest).toEqual({ status: "ok", manifest: promoted[2] })
+    }).pipe(Effect.provide(storeIn(folder)), withLog([]))
+  })
+
+  onSmallDisk(
+    "that is full of versions without a manifest keeps the newest version",
+    function* ({ fill, folder, free }) {
+      const promoted = yield* promoteAll(folder, ["one", "two", "three"])
+      const fs = yield* FileSystem.FileSystem
+      yield* Effect.gen(function* () {
+        const { evict } = yield* VersionStore
+        yield* fs.remove(`${folder}/.reserve`)
+        yield* fs.writeFileString(`${folder}/manifest.json`, "{ half")
+        yield* fill(0)
+        expect(yield* evict).toEqual(promoted.slice(0, 2).map(({ versionId }) => versionId))
+        expect(yield* versionIds).toEqual([promoted[2]?.versionId])
+        yield* free
+        yield* sweep
+        expect(yield* manifest).toMatchObject({
+          status: "ok",
+          manifest: { versionId: promoted[2]?.versionId }
+        })
+      }).pipe(Effect.provide(storeIn(folder)), withLog([]))
     }
   )
 
