@@ -3,6 +3,7 @@
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Equal from "effect/Equal"
 import * as Fiber from "effect/Fiber"
 import * as FiberRef from "effect/FiberRef"
 import * as Option from "effect/Option"
@@ -11,28 +12,44 @@ import * as SynchronizedRef from "effect/SynchronizedRef"
 import * as Tracer from "effect/Tracer"
 
 /**
- * Returns a function that runs an effect in the given scope; further calls during a run get its result. The run goes
- * on if its callers stop waiting. The run is interruptible even if a caller is not.
+ * Runs effects in the given scope, one at a time. A run goes on if its callers stop waiting, and is interruptible even if
+ * a caller is not.
  */
 export const singleFlight = <A, E>(scope: Scope.Scope) =>
-  Effect.map(
-    SynchronizedRef.make(Option.none<Fiber.Fiber<A, E>>()),
-    (running) =>
-      <R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-        SynchronizedRef.modifyEffect(
-          running,
+  Effect.map(SynchronizedRef.make(Option.none<Fiber.RuntimeFiber<A, E>>()), (running) => {
+    const end = Effect.fiberIdWith((id) =>
+      SynchronizedRef.update(
+        running,
+        Option.filter((latest) => !Equal.equals(latest.id(), id))
+      )
+    )
+    const begin = <R>(effect: Effect.Effect<A, E, R>) =>
+      effect.pipe(Effect.interruptible, Effect.ensuring(end), Effect.forkIn(scope))
+
+    const join = <R>(
+      choose: (
+        latest: Option.Option<Fiber.RuntimeFiber<A, E>>
+      ) => Effect.Effect<Fiber.RuntimeFiber<A, E>, never, R>
+    ): Effect.Effect<A, E, R> =>
+      SynchronizedRef.modifyEffect(running, (latest) =>
+        Effect.map(choose(latest), (fiber) => [fiber, Option.some(fiber)] as const)
+      ).pipe(Effect.uninterruptible, Effect.flatMap(Fiber.join))
+
+    return {
+      /** Runs the effect; during a run, gives the result of that run instead. */
+      once: <R>(effect: Effect.Effect<A, E, R>) =>
+        join<R>(Option.match({ onNone: () => begin(effect), onSome: Effect.succeed })),
+
+      /** Runs the effect, after the runs that began before. */
+      after: <R>(effect: Effect.Effect<A, E, R>) =>
+        join<R>(
           Option.match({
-            onNone: () =>
-              effect.pipe(
-                Effect.interruptible,
-                Effect.ensuring(SynchronizedRef.set(running, Option.none())),
-                Effect.forkIn(scope),
-                Effect.map((fiber) => [fiber, Option.some(fiber)] as const)
-              ),
-            onSome: (fiber) => Effect.succeed([fiber, Option.some(fiber)] as const)
+            onNone: () => begin(effect),
+            onSome: (before) => begin(Effect.zipRight(Fiber.await(before), effect))
           })
-        ).pipe(Effect.uninterruptible, Effect.flatMap(Fiber.join))
-  )
+        )
+    }
+  })
 
 /**
  * Runs the effect in no span: its traces begin on their own, and services that it captures for later work are without

@@ -107,16 +107,16 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
   return yield* Effect.gen(function* () {
     const { afterFetch, sweepIfDue, withRoom } = yield* makeDiskSpace(screens, slice)
     const { repeats, reported } = yield* makeFetchReport(report, slice)
-    const once = yield* singleFlight<FetchOutcome, FetchError>(scope)
-    const onceReported = (fetch: Provider["fetch"]) => once(Effect.ensuring(reported(fetch), afterFetch))
-    const fetch = onceReported(withRoom(provider.fetch))
-    const fetchNew = provider.fetchNew === undefined ? fetch : onceReported(withRoom(provider.fetchNew))
+    const { after, once } = yield* singleFlight<FetchOutcome, FetchError>(scope)
+    const allReported = (fetch: Provider["fetch"]) => Effect.ensuring(reported(fetch), afterFetch)
+    const fetchAll = allReported(withRoom(provider.fetch))
+    const fetch = once(fetchAll)
 
     if (commands) {
-      const onceChecked = yield* singleFlight<ContentCheck, FetchError>(scope)
+      const checks = yield* singleFlight<ContentCheck, FetchError>(scope)
       yield* registerCommands(name, {
         fetch,
-        check: provider.check && onceChecked(provider.check),
+        check: provider.check && checks.once(provider.check),
         sample: provider.sample,
         acknowledged: Effect.asVoid(screens),
         report
@@ -130,10 +130,14 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
     const pollFailed = (error: FetchError) =>
       Effect.if(repeats(error), {
         onTrue: () => Effect.fail(error),
-        onFalse: () => onceReported(Effect.fail(error))
+        onFalse: () => once(allReported(Effect.fail(error)))
       })
     const changes = provider.changes ?? Stream.empty
-    const steps = { fetch, fetchNew, poll: provider.poll, pollFailed, sweepIfDue, changes }
+    // A fetch that runs may have read its sources before they changed.
+    const fetchAgain = after(fetchAll)
+    const fetchNew =
+      provider.fetchNew === undefined ? fetchAgain : after(allReported(withRoom(provider.fetchNew)))
+    const steps = { fetch: fetchAgain, fetchNew, poll: provider.poll, pollFailed, sweepIfDue, changes }
     const inBackground = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
       Effect.forkIn(withoutParentSpan(effect), scope)
     const services = yield* withoutParentSpan(

@@ -120,7 +120,8 @@ const make = Effect.fnUntraced(function* (duration: Duration.DurationInput) {
       Effect.forEach(consumers, work, { concurrency: 8, discard: true })
     )
 
-  const lookAtAll = (yield* singleFlight<void, VersionStoreError>(yield* Effect.scope))(forEachConsumer(look))
+  const looks = yield* singleFlight<void, VersionStoreError>(yield* Effect.scope)
+  const lookAtAll = looks.once(forEachConsumer(look))
 
   /**
    * Finds the leases of an earlier run before the first lease is taken. Not done at the start, which it could delay.

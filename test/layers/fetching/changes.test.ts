@@ -5,7 +5,9 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { describe, expect, it } from "@effect/vitest"
 import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
@@ -16,8 +18,13 @@ import * as RequestPacingMemory from "../../../src/layers/memory/RequestPacingMe
 import { source } from "../../../src/layers/sources/function/source.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { ContentDiff } from "../../../src/services/ContentDiff.ts"
-import type { ContentSource, ContentSourceDefinition } from "../../../src/services/ContentSource.ts"
+import {
+  type ContentSource,
+  type ContentSourceDefinition,
+  changesSince
+} from "../../../src/services/ContentSource.ts"
 import { fetch, follow, services } from "../../support/content.ts"
+import { eventLoopTurn } from "../../support/waiting.ts"
 
 const environment = (mode: "task" | "persistent") =>
   Layer.mergeAll(services(mode), NodeHttpClient.layer, RequestPacingMemory.layer)
@@ -91,6 +98,47 @@ describe("a source", () => {
       yield* changes.offer(undefined)
       const [promoted] = (yield* until("content:version:promoted")).slice(-1)
       expect(promoted?.payload).toMatchObject({ versionId: expect.stringMatching(/-01$/) })
+    }).pipe(Effect.provide(environment("persistent")))
+  )
+
+  it.scoped.each([
+    ["with a poll", true],
+    ["without a poll", false]
+  ] as const)("%s is fetched again if it reports a change while a command fetches", ([_, canPoll]) =>
+    Effect.gen(function* () {
+      const changes = yield* Queue.unbounded<void>()
+      const isRead = yield* Deferred.make<void>()
+      const isSaved = yield* Deferred.make<void>()
+      let afterRead: Effect.Effect<unknown> = Effect.void
+      let content = 1
+      const poll = (before: Option.Option<string>) => Effect.succeed(changesSince(before, String(content)))
+      const { start } = yield* Content.fromSources({ settle: 0 }, [
+        {
+          id: "folder",
+          changes: Stream.fromQueue(changes),
+          fetch: () =>
+            Effect.gen(function* () {
+              const fingerprint = String(content)
+              yield* afterRead
+              return { fingerprint, records: 1, bytes: 1 }
+            }),
+          ...(canPoll ? { poll } : {})
+        }
+      ])
+      const { until } = yield* follow
+      yield* start
+      yield* until("content:fetch:done")
+      yield* fetch
+
+      afterRead = Effect.zipRight(Deferred.succeed(isRead, undefined), Deferred.await(isSaved))
+      const command = yield* Effect.fork(fetch)
+      yield* Deferred.await(isRead)
+      content = 2
+      yield* changes.offer(undefined)
+      yield* Effect.repeatN(eventLoopTurn, 10)
+      yield* Deferred.succeed(isSaved, undefined)
+      expect(yield* Fiber.join(command)).toMatchObject({ changed: false })
+      yield* until("content:version:promoted")
     }).pipe(Effect.provide(environment("persistent")))
   )
 
