@@ -13,7 +13,7 @@ import { defined } from "../../internal/schemas.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import type { FetchError } from "../../services/Content.ts"
 import type * as Slices from "../../services/Slices.ts"
-import { type VersionId, VersionStore } from "../../services/VersionStore.ts"
+import { type Manifest, VersionStore } from "../../services/VersionStore.ts"
 import type { Report } from "../fetching/contentState.ts"
 import type { Fetched, PollResult, Provider } from "../fetching/makeContent.ts"
 import * as Hub from "./Hub.ts"
@@ -59,17 +59,24 @@ export const followHub = (
 
     /** Fails if the hub names another version by now. A hub that does not answer withdraws nothing. */
     const isWanted = (version: HubVersion) =>
-      Effect.gen(function* () {
-        const next = Option.flatten(yield* Effect.option(ask))
-        if (Option.exists(next, ({ manifest }) => !isOf(manifest, version))) {
-          return yield* new Hub.MovedOn({
-            error: hub.failed(
-              `its version ${version.manifest.versionId} was replaced while it was copied, ${maxRestarts} times in a row`,
-              { isTransient: true }
-            )
-          })
-        }
-      })
+      failIf(
+        (manifest) => !isOf(manifest, version),
+        `its version ${version.manifest.versionId} was replaced while it was copied, ${maxRestarts} times in a row`
+      )
+
+    /** As `isWanted`. Also fails if another version waits by now. */
+    const stillWaits = (version: HubVersion) =>
+      failIf(
+        (manifest) => !isOf(manifest, version) || manifest.held?.waiting !== version.manifest.held?.waiting,
+        `version ${version.manifest.held?.waiting} no longer waits`
+      )
+
+    const failIf = (isOther: (manifest: Manifest) => boolean, detail: string) =>
+      Effect.flatMap(Effect.option(ask), (next) =>
+        Option.exists(Option.flatten(next), ({ manifest }) => isOther(manifest))
+          ? new Hub.MovedOn({ error: hub.failed(detail, { isTransient: true }) })
+          : Effect.void
+      )
 
     /** As `take`. If the hub names a newer version meanwhile, takes that version. */
     const follow = (version: HubVersion, restarts = maxRestarts): Effect.Effect<Fetched, FetchError> =>
@@ -95,23 +102,16 @@ export const followHub = (
     /**
      * Copies the version that waits at the hub for the end of a hold, so that it is on disk when the hub activates it.
      */
-    const prepare = ({ manifest: { held } }: HubVersion) =>
-      held?.until === undefined || held.waiting === undefined
+    const prepare = (version: HubVersion) => {
+      const { held } = version.manifest
+      return held?.until === undefined || held.waiting === undefined
         ? Effect.void
-        : take.ahead(held.waiting, stillWaits(held.waiting)).pipe(
+        : take.ahead(held.waiting, stillWaits(version)).pipe(
             Effect.zipRight(notPrepared.works),
             Effect.catchTag("vitrine/MovedOn", () => Effect.void),
             Effect.catchAll(({ message }) => notPrepared.fails(message))
           )
-
-    const stillWaits = (versionId: VersionId) =>
-      Effect.flatMap(Effect.option(ask), (next) =>
-        Option.exists(Option.flatten(next), ({ manifest: { held } }) => held?.waiting !== versionId)
-          ? new Hub.MovedOn({
-              error: hub.failed(`version ${versionId} no longer waits`, { isTransient: true })
-            })
-          : Effect.void
-      )
+    }
 
     const poll = Effect.gen(function* (): Effect.fn.Return<PollResult, FetchError> {
       const found = yield* ask

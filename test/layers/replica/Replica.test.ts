@@ -136,6 +136,33 @@ describe("a replica", () => {
     }
   )
 
+  const startHeld = Effect.fnUntraced(function* (hub: Effect.Effect.Success<typeof makeUpstream>) {
+    const older = yield* hub.promote(first)
+    yield* TestClock.adjust("1 second")
+    yield* hub.promote({ exhibits: { "objects.json": "[2]" } })
+    const replica = yield* makeReplica(hub.url, { mode: "persistent" })
+    yield* replica.fetch
+    yield* hub.store.hold({ until: "2030-01-01T00:00:00.000Z" })
+    yield* TestClock.adjust("1 second")
+    yield* hub.promote({ exhibits: { "objects.json": "[3]" } })
+    return { ...replica, older }
+  })
+
+  scenario("that copies in advance follows its hub back to an older version", function* (hub) {
+    const { older, provided, start } = yield* startHeld(hub)
+    hub.fault(/objects/, stalledBody)
+    const { until } = yield* provided(follow)
+    yield* start
+    yield* withAdvancingClock(
+      eventually(Effect.sync(() => hub.requests.at(-1)?.path.endsWith("objects.json") === true))
+    )
+    yield* hub.store.hold({ versionId: older })
+    const back = Effect.repeat(until("content:version:promoted"), {
+      until: (events) => JSON.stringify(events.at(-1)).includes(older)
+    })
+    expect((yield* withAdvancingClock(back)).took).toBeLessThanOrEqual(15_000)
+  })
+
   scenario("keeps composed and decomposed letters in file and folder names", function* (hub) {
     yield* hub.promote({
       exhibits: { "gr\u00fcn/\u00e4.txt": "composed", "blu\u0308/a\u0308.txt": "decomposed" }
