@@ -13,7 +13,7 @@ import { defined } from "../../internal/schemas.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import type { FetchError } from "../../services/Content.ts"
 import type * as Slices from "../../services/Slices.ts"
-import { type Manifest, VersionStore } from "../../services/VersionStore.ts"
+import { type Manifest, type VersionId, VersionStore } from "../../services/VersionStore.ts"
 import type { Report } from "../fetching/contentState.ts"
 import type { Fetched, PollResult, Provider } from "../fetching/makeContent.ts"
 import * as Hub from "./Hub.ts"
@@ -81,7 +81,7 @@ export const followHub = (
     /** As `take`. If the hub names a newer version meanwhile, takes that version. */
     const follow = (version: HubVersion, restarts = maxRestarts): Effect.Effect<Fetched, FetchError> =>
       Effect.catchTag(
-        refused.copying(version, take.latest(version, isWanted(version))),
+        refused.copying(version.manifest.versionId, take.latest(version, isWanted(version))),
         "vitrine/MovedOn",
         ({ error }) =>
           Effect.flatMap(ask, (next) =>
@@ -103,10 +103,11 @@ export const followHub = (
      * Copies the version that waits at the hub for the end of a hold, so that it is on disk when the hub activates it.
      */
     const prepare = (version: HubVersion) => {
-      const { held } = version.manifest
-      return held?.until === undefined || held.waiting === undefined
+      const { until, waiting } = version.manifest.held ?? {}
+      return until === undefined || waiting === undefined
         ? Effect.void
-        : take.ahead(held.waiting, stillWaits(version)).pipe(
+        : refused.check(waiting).pipe(
+            Effect.zipRight(refused.copying(waiting, take.ahead(waiting, stillWaits(version)))),
             Effect.zipRight(notPrepared.works),
             Effect.catchTag("vitrine/MovedOn", () => Effect.void),
             Effect.catchAll(({ message }) => notPrepared.fails(message))
@@ -120,7 +121,7 @@ export const followHub = (
         return "nothing"
       }
       yield* noVersion.works
-      yield* refused.check(found.value)
+      yield* refused.check(found.value.manifest.versionId)
       // Read each time: somebody may have removed the version.
       const current = yield* store.manifest
       if (current.status !== "ok" || !isLatestOf(current.manifest, found.value)) {
@@ -132,7 +133,7 @@ export const followHub = (
 
     return {
       sourceIds: [],
-      fetch: Effect.zipLeft(fetch, refused.forget),
+      fetch,
       poll,
       hub: Effect.all({ copiedFrom: Ref.get(upstream), ...defined({ reports }) })
     } satisfies Provider
@@ -140,43 +141,49 @@ export const followHub = (
 
 /** A version that could not be copied. */
 interface Refused {
-  readonly version: HubVersion
+  readonly versionId: VersionId
   readonly error: FetchError
   readonly took: Duration.Duration
 }
 
-/** Remembers the version that failed for a permanent reason, so that it is not tried again for a while. */
+/** Remembers the version that failed last for a permanent reason, so that it is not tried again for a while. */
 const makeRefused = () => {
   /** The pause is at least as long as the failed try, which may have been long: other machines copy as well. */
   const last = makeLastFailure<Refused>((inRow, { took }) => Duration.max(upstreamPause(inRow), took))
 
+  const isLast = (versionId: VersionId) =>
+    Effect.map(
+      last.get,
+      Option.exists(({ error }) => error.versionId === versionId)
+    )
+
   const failed = Effect.fnUntraced(function* (refused: Refused) {
-    const { error, version } = refused
+    const { error, versionId } = refused
     const isTransient = "isTransient" in error && error.isTransient === true
-    const before = yield* last.get
-    if (isTransient || !Option.exists(before, ({ error }) => isOf(error.version.manifest, version))) {
+    if (isTransient || !(yield* isLast(versionId))) {
       yield* last.worked
     }
     yield* isTransient ? Effect.void : last.failed(refused)
   })
 
   return {
-    /** Copies the version, and remembers a failure. */
-    copying: Effect.fnUntraced(function* (
-      version: HubVersion,
-      copy: Effect.Effect<Fetched, FetchError | Hub.MovedOn>
+    /** Copies the version, and remembers a failure until the version is copied. */
+    copying: Effect.fnUntraced(function* <A>(
+      versionId: VersionId,
+      copy: Effect.Effect<A, FetchError | Hub.MovedOn>
     ) {
       const [took, copied] = yield* Effect.timed(Effect.either(copy))
-      if (Either.isLeft(copied) && copied.left._tag !== "vitrine/MovedOn") {
-        yield* failed({ version, error: copied.left, took })
+      if (Either.isRight(copied)) {
+        yield* Effect.whenEffect(last.worked, isLast(versionId))
+      } else if (copied.left._tag !== "vitrine/MovedOn") {
+        yield* failed({ versionId, error: copied.left, took })
       }
       return yield* copied
     }),
-    forget: last.worked,
     /** Fails with the earlier error during the pause after that copy of this version. */
-    check: (version: HubVersion) =>
+    check: (versionId: VersionId) =>
       Effect.flatMap(last.resting, (refused) =>
-        Option.isSome(refused) && isOf(refused.value.error.version.manifest, version)
+        Option.isSome(refused) && refused.value.error.versionId === versionId
           ? Effect.fail(refused.value.error.error)
           : Effect.void
       )

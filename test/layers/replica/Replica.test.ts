@@ -145,7 +145,8 @@ describe("a replica", () => {
     yield* hub.store.hold({ until: "2030-01-01T00:00:00.000Z" })
     yield* TestClock.adjust("1 second")
     yield* hub.promote({ exhibits: { "objects.json": "[3]" } })
-    return { ...replica, older }
+    const waiting = Option.getOrThrow(activeIn(yield* hub.store.manifest)).held?.waiting
+    return { ...replica, older, waiting }
   })
 
   scenario("that copies in advance follows its hub back to an older version", function* (hub) {
@@ -161,6 +162,30 @@ describe("a replica", () => {
       until: (events) => JSON.stringify(events.at(-1)).includes(older)
     })
     expect((yield* withAdvancingClock(back)).took).toBeLessThanOrEqual(15_000)
+  })
+
+  scenario("that cannot copy in advance tries again after pauses, and says so once", function* (hub) {
+    const { log, provided, start, waiting } = yield* startHeld(hub)
+    const wrong = text(200, "[4]")
+    hub.fault(/objects/, ...Array.from({ length: 100 }, () => wrong))
+    const { until } = yield* provided(follow)
+    yield* start
+    yield* withAdvancingClock(Effect.sleep("6 minutes"))
+    const tries = () => hub.requests.filter(({ path }) => path.endsWith("objects.json")).length / 2
+    expect(tries()).toBeGreaterThan(5)
+    expect(tries()).toBeLessThan(11)
+    expect(log.filter((line) => line.startsWith("WARN"))).toEqual([
+      expect.stringContaining("could not be copied in advance")
+    ])
+    const before = tries()
+    yield* hub.store.resume({})
+    yield* withAdvancingClock(Effect.sleep("10 seconds"))
+    expect(tries()).toBe(before)
+    hub.heal()
+    const shown = Effect.repeat(until("content:version:promoted"), {
+      until: (events) => JSON.stringify(events.at(-1)).includes(waiting ?? "no version")
+    })
+    expect((yield* withAdvancingClock(shown)).took).toBeLessThan(70_000)
   })
 
   scenario("keeps composed and decomposed letters in file and folder names", function* (hub) {
