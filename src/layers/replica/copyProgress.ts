@@ -6,6 +6,7 @@ import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import type { FileList, ListedSource } from "../../files/FileList.ts"
 import { sumCounts } from "../../internal/contentCounts.ts"
+import { unsafeMonotonicMillis } from "../../internal/monotonicMillis.ts"
 import { serializeError } from "../../internal/SerializedError.ts"
 import type { CopiedFile } from "../../services/VersionStore.ts"
 import { type Report, setRecords, timestamp } from "../fetching/contentState.ts"
@@ -18,6 +19,7 @@ interface Counter {
   readonly source: ListedSource
   readonly total: number
   readonly totalBytes: number
+  /** Monotonic, as `reportedAt`. */
   readonly startedAt: number
   done: number
   reused: number
@@ -40,15 +42,18 @@ export const makeCopyProgress = Effect.fnUntraced(function* ({ sources }: FileLi
   const counters = new Map(
     sources.map((source): [string, Counter] => {
       const files = Object.values(source.files)
-      const startedAt = clock.unsafeCurrentTimeMillis()
+      const startedAt = unsafeMonotonicMillis(clock)
       const sizes = { total: files.length, totalBytes: bytesOf(files) }
-      return [source.sourceId, { source, ...sizes, startedAt, done: 0, reused: 0, bytes: 0, reportedAt: 0 }]
+      return [
+        source.sourceId,
+        { source, ...sizes, startedAt, done: 0, reused: 0, bytes: 0, reportedAt: Number.NEGATIVE_INFINITY }
+      ]
     })
   )
 
   const reportProgress = (path: string, counter: Counter) => {
     const { bytes, done, source, total, totalBytes } = counter
-    counter.reportedAt = clock.unsafeCurrentTimeMillis()
+    counter.reportedAt = unsafeMonotonicMillis(clock)
     return report({
       name: "content:source:progress",
       payload: {
@@ -72,7 +77,7 @@ export const makeCopyProgress = Effect.fnUntraced(function* ({ sources }: FileLi
         ...counts,
         bytes,
         attachments: { total, bytes, reused },
-        durationMs: Math.round(clock.unsafeCurrentTimeMillis() - startedAt)
+        durationMs: unsafeMonotonicMillis(clock) - startedAt
       }
     })
     yield* setRecords(sourceId, counts.records)
@@ -92,7 +97,7 @@ export const makeCopyProgress = Effect.fnUntraced(function* ({ sources }: FileLi
     counter.done += downloaded + reused
     // Reports take time, in which other files of the source are counted.
     const isLast = downloaded + reused > 0 && counter.done === counter.total
-    if (clock.unsafeCurrentTimeMillis() - counter.reportedAt >= reportEvery) {
+    if (unsafeMonotonicMillis(clock) - counter.reportedAt >= reportEvery) {
       yield* reportProgress(path, counter)
     }
     yield* isLast ? reportDone(counter) : Effect.void

@@ -5,6 +5,7 @@ import { FileList } from "../../../src/files/FileList.ts"
 import { sha256OfText } from "../../../src/files/sha256.ts"
 import { makeCopyProgress } from "../../../src/layers/replica/copyProgress.ts"
 import type { ContentEvent } from "../../../src/services/ContentEvents.ts"
+import { withJumpingClock } from "../../support/jumpingClock.ts"
 
 const sha256 = sha256OfText("a")
 
@@ -43,5 +44,26 @@ describe("the progress of a copy", () => {
       yield* copying
       expect(events.filter((name) => name === "content:source:done")).toHaveLength(1)
     })
+  )
+
+  it.effect("has the time that it took, and is reported once a second, although the clock is set back", () =>
+    withJumpingClock(({ adjust, set }) =>
+      Effect.gen(function* () {
+        const events: Array<ContentEvent> = []
+        const progress = yield* makeCopyProgress(list, (event) => Effect.sync(() => events.push(event)))
+        yield* progress.start
+        yield* set(-3_600_000)
+        yield* adjust("2 seconds")
+        yield* progress.downloaded(file("a.txt"))
+        yield* progress.downloaded(file("b.txt"))
+        expect(events.map(({ name }) => name)).toEqual([
+          "content:source:start",
+          "content:source:progress",
+          "content:source:progress",
+          "content:source:done"
+        ])
+        expect(events.at(-1)?.payload).toMatchObject({ durationMs: 2000 })
+      })
+    )
   )
 })
