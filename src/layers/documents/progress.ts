@@ -1,14 +1,12 @@
 /**
- * Reports the progress of a fetch, and counts its files and their bytes.
+ * Reports the progress of a fetch.
  */
 
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
-import { unsafeMonotonicMillis } from "../../internal/monotonicMillis.ts"
-import type { AttachmentProgress, SourceProgress } from "../../services/ContentSource.ts"
+import type { SourceProgress } from "../../services/ContentSource.ts"
 import type { WaitReason } from "../../services/WaitObserver.ts"
-import type { OnBytes } from "../httpClient/Download.ts"
 
 /** The progress that a part of a fetch knows. */
 export type Step = Pick<SourceProgress, "attachments" | "document" | "records">
@@ -51,53 +49,3 @@ export const filesAtOnce = 6
 
 /** The most bytes of a file without an option: 8 GiB. */
 export const defaultMaxBytes = 8 * 1024 ** 3
-
-/** Milliseconds between two reports of progress, except the last. */
-const reportEvery = 250
-
-/**
- * `before` are files that exist before the first download; `progress` gets the latest file, at most four times a second,
- * and once when all are complete.
- */
-export const makeDownloadCounter = <File>(
-  total: number,
-  before: { readonly done: number; readonly bytes: number },
-  progress: (latest: File, progress: AttachmentProgress) => Effect.Effect<void>
-) =>
-  Effect.map(Effect.clock, (clock) => {
-    let { bytes, done } = before
-    let reportedAt = Number.NEGATIVE_INFINITY
-
-    const report = (latest: File) =>
-      Effect.suspend(() => {
-        reportedAt = unsafeMonotonicMillis(clock)
-        return progress(latest, { done, total, bytes })
-      })
-
-    const reportIfDue = (latest: File) =>
-      done < total && unsafeMonotonicMillis(clock) - reportedAt < reportEvery ? Effect.void : report(latest)
-
-    const onBytes =
-      (file: File): OnBytes =>
-      (more) => {
-        bytes += more
-        return reportIfDue(file)
-      }
-
-    return {
-      report,
-      onBytes,
-      /** Call it after each download. */
-      fileDone: (file: File) =>
-        Effect.suspend(() => {
-          done++
-          return reportIfDue(file)
-        }),
-      /** A file that is reused. */
-      fileKept: (file: File, size: number) =>
-        Effect.suspend(() => {
-          done++
-          return onBytes(file)(size)
-        })
-    }
-  })

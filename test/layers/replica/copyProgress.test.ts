@@ -46,7 +46,7 @@ describe("the progress of a copy", () => {
     })
   )
 
-  it.effect("has the time that it took, and is reported once a second, although the clock is set back", () =>
+  it.effect("ends with the time that it took, although the clock is set back", () =>
     withJumpingClock(({ adjust, set }) =>
       Effect.gen(function* () {
         const events: Array<ContentEvent> = []
@@ -56,12 +56,6 @@ describe("the progress of a copy", () => {
         yield* adjust("2 seconds")
         yield* progress.downloaded(file("a.txt"))
         yield* progress.downloaded(file("b.txt"))
-        expect(events.map(({ name }) => name)).toEqual([
-          "content:source:start",
-          "content:source:progress",
-          "content:source:progress",
-          "content:source:done"
-        ])
         expect(events.at(-1)?.payload).toMatchObject({ durationMs: 2000 })
       })
     )

@@ -13,7 +13,7 @@ import { forEachFile, linkOrCopyAll, toError } from "../../../files/fileBatch.ts
 import { explain } from "../../../files/systemError.ts"
 import type { AttachmentProgress, FetchTarget, PreviousContent } from "../../../services/ContentSource.ts"
 import { SourceError } from "../../../services/SourceError.ts"
-import { makeDownloadCounter } from "../../documents/progress.ts"
+import { makeDownloadCounter } from "../../httpClient/downloadCounter.ts"
 import { copyFile, type Digested, digestOf, readFlaw } from "./folderFiles.ts"
 import { type FolderFile, FolderInUse, isPassing, isSame, unreadable } from "./lookAtFolder.ts"
 

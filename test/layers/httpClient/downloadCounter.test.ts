@@ -1,6 +1,6 @@
 import { expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { makeDownloadCounter } from "../../../src/layers/documents/progress.ts"
+import { makeDownloadCounter } from "../../../src/layers/httpClient/downloadCounter.ts"
 import { withJumpingClock } from "../../support/jumpingClock.ts"
 
 it.effect("downloads are reported four times a second, although the clock is set back", () =>
