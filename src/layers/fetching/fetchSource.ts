@@ -6,11 +6,18 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
-import { sumCounts } from "../../internal/contentCounts.ts"
+import * as Schema from "effect/Schema"
+import { contentCounts, sumCounts } from "../../internal/contentCounts.ts"
+import { issueText, placedIssues } from "../../internal/Options.ts"
 import { messageOf, serializeError } from "../../internal/SerializedError.ts"
-import { defined } from "../../internal/schemas.ts"
+import { count, defined, optional } from "../../internal/schemas.ts"
 import type { FetchError } from "../../services/Content.ts"
-import type { ContentSource, FetchedSource, SourceProgress } from "../../services/ContentSource.ts"
+import {
+  type ContentSource,
+  FetchedAttachments,
+  type FetchedSource,
+  type SourceProgress
+} from "../../services/ContentSource.ts"
 import { SourceError } from "../../services/SourceError.ts"
 import type { StagedVersion } from "../../services/VersionStore.ts"
 import { type Report, setRecords, timestamp } from "./contentState.ts"
@@ -30,9 +37,10 @@ export const fetchSource = Effect.fn("Content.fetchSource")(
       isCheck
     }
     const [duration, { digests, documents = {}, fingerprint, ...counts }] = yield* Effect.timed(
-      source
-        .fetch(target)
-        .pipe(Effect.catchAllDefect((cause) => new SourceError({ source: sourceId, cause })))
+      source.fetch(target).pipe(
+        Effect.catchAllDefect((cause) => new SourceError({ source: sourceId, cause })),
+        Effect.flatMap(checkResult(sourceId))
+      )
     )
     yield* report({
       name: "content:source:done",
@@ -76,6 +84,37 @@ export const fetchSource = Effect.fn("Content.fetchSource")(
         }
       })
     )
+)
+
+/** Sources of users need not be written in TypeScript. */
+const checkResult = (source: string) => (result: FetchedSource) =>
+  Effect.mapError(
+    validateFetched(defined(result)),
+    (error) =>
+      new SourceError({
+        source,
+        detail: `its function "fetch" returned something else than expected. ${issueText(placedIssues(error))}`
+      })
+  )
+
+const validateFetched = Schema.validate(
+  Schema.Struct({
+    fingerprint: Schema.String,
+    ...contentCounts,
+    bytes: count,
+    attachments: optional(FetchedAttachments),
+    digests: optional(Schema.Record({ key: Schema.String, value: Schema.String })),
+    documents: optional(
+      Schema.Record({
+        key: Schema.String,
+        value: Schema.Struct({
+          key: Schema.optional(Schema.Array(Schema.String)),
+          url: Schema.optional(Schema.String)
+        })
+      })
+    ),
+    warnings: optional(Schema.Array(Schema.String))
+  })
 )
 
 /** Tells a source that its content has a problem, if a person has to act. */

@@ -21,7 +21,8 @@ import { ContentDiff } from "../../../src/services/ContentDiff.ts"
 import {
   type ContentSource,
   type ContentSourceDefinition,
-  changesSince
+  changesSince,
+  type FetchedSource
 } from "../../../src/services/ContentSource.ts"
 import { fetch, follow, services } from "../../support/content.ts"
 import { eventLoopTurn } from "../../support/waiting.ts"
@@ -64,6 +65,20 @@ describe("a source", () => {
       const broken = { id: "archive", issues: [], make: Effect.fail(new Error("the archive is locked")) }
       const error = yield* Effect.flip(Content.make({ sources: [broken] }))
       expect(error.message).toBe('Source "archive": the archive is locked')
+    }).pipe(Effect.provide(environment("task")))
+  )
+
+  it.scoped("that returns something else than a fetch returns is named with the mistake", () =>
+    Effect.gen(function* () {
+      const result: FetchedSource = { fingerprint: "1", records: 0, bytes: 1 }
+      Reflect.deleteProperty(result, "bytes")
+      const { fetch } = yield* Content.fromSources({}, [
+        { id: "archive", fetch: () => Effect.succeed(result) }
+      ])
+      const error = yield* Effect.flip(fetch)
+      expect(error.message).toBe(
+        'Source "archive": its function "fetch" returned something else than expected. bytes: is required'
+      )
     }).pipe(Effect.provide(environment("task")))
   )
 
