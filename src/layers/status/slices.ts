@@ -1,9 +1,11 @@
 /**
  * The slices of a state: those of one kind, their problems, and how one slice is read.
  */
+import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import { issueText, placedIssues } from "../../internal/Options.ts"
 import type { PluginReading, ReadingContext, ReadSlice } from "../../services/ControllerState.ts"
 import { Problem } from "../../services/Problem.ts"
 import { ContentServerState, ContentState, Mutes, Stop, TransportState } from "../../services/Slices.ts"
@@ -13,17 +15,23 @@ export type Named<S> = readonly [name: string, slice: S]
 
 type Plugins = Pick<GlobalState, "plugins">
 
+interface SlicesOf<S> {
+  (state: Plugins): ReadonlyArray<Named<S>>
+  readonly schema: Schema.Schema<S>
+}
+
 /** The slices of one kind, by their names. Each state is searched once, however often it is asked. */
-export const slicesOf = <S, I>(schema: Schema.Schema<S, I>) => {
+export const slicesOf = <S, I>(schema: Schema.Schema<S, I>): SlicesOf<S> => {
   const is = Schema.is(schema)
   const found = new WeakMap<object, ReadonlyArray<Named<S>>>()
-  return ({ plugins }: Plugins): ReadonlyArray<Named<S>> => {
+  const find = ({ plugins }: Plugins): ReadonlyArray<Named<S>> => {
     const slices =
       found.get(plugins) ??
       Object.entries(plugins).flatMap(([name, slice]) => (is(slice) ? [[name, slice] as const] : []))
     found.set(plugins, slices)
     return slices
   }
+  return Object.assign(find, { schema: Schema.typeSchema(schema) })
 }
 
 export const contentsOf = slicesOf(ContentState)
@@ -44,17 +52,28 @@ export const reported = (slice: unknown): ReadonlyArray<Problem> =>
     ? slice.problems.flatMap((problem) => Option.toArray(decodeProblem(problem)))
     : []
 
-/** Reads the slice of this kind and name. A missing slice gives an empty result. */
+/** Reads the slice of this kind and name. A missing slice gives an empty result, an invalid slice a problem. */
 export const readingOf =
   <S>(
-    slicesOfKind: (state: Plugins) => ReadonlyArray<Named<S>>,
+    slicesOfKind: SlicesOf<S>,
     name: string,
     read: (slice: S, context: ReadingContext) => PluginReading
   ): ReadSlice =>
-  (_, context) => {
+  (slice, context) => {
     const found = slicesOfKind(context.state).find(([other]) => other === name)
-    return found === undefined ? {} : read(found[1], context)
+    if (found !== undefined) return read(found[1], context)
+    return Predicate.hasProperty(slice, "kind") ? { problems: [invalid(slicesOfKind, name, slice)] } : {}
   }
+
+const invalid = <S>({ schema }: SlicesOf<S>, name: string, slice: unknown): Problem => ({
+  code: "state:invalid",
+  severity: "error",
+  subject: name,
+  text: `The state of "${name}" is not as expected, so its status is not known. ${Either.match(
+    Schema.validateEither(schema)(slice),
+    { onLeft: (error) => issueText(placedIssues(error)), onRight: () => "" }
+  )}`
+})
 
 /** The title of a section, with the name of the plugin if it differs from the kind. */
 export const titleOf = (title: string, name: string, { kind }: { readonly kind: string }): string =>

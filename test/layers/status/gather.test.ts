@@ -54,6 +54,18 @@ const said = (plugins: Readonly<Record<string, unknown>>) =>
   problems(plugins).map(({ code, severity, text }) => [code, severity, text])
 
 describe("the problems of a state", () => {
+  it("include a state that is not as expected", () => {
+    expect(problems({ "http-transport": { ...transport, clients: -1 } })).toMatchObject([
+      {
+        code: "state:invalid",
+        severity: "error",
+        subject: "http-transport",
+        text: 'The state of "http-transport" is not as expected, so its status is not known. clients: Expected a non-negative number, actual -1'
+      }
+    ])
+    expect(problems({ "http-transport": { url: "http://127.0.0.1" } })).toEqual([])
+  })
+
   it("are none if everything is connected and below its limits", () => {
     expect(problems({ "http-transport": transport, "content-server": server, dashboard, nats })).toEqual([])
   })
