@@ -11,6 +11,7 @@ import * as List from "effect/List"
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
+import { jsonText } from "../../../internal/jsonText.ts"
 import { messageText } from "../../../internal/loggers.ts"
 import { printable } from "../../../internal/printable.ts"
 import { clockTime, countText } from "../../../internal/readable.ts"
@@ -110,7 +111,11 @@ const textLogger = (
 /** The fields of `Logger.structuredLogger`, their texts printable: what JSON leaves unescaped may still control. */
 const jsonLogger = (write: (line: string) => void): Logger.Logger<unknown, void> =>
   Logger.map(Logger.structuredLogger, (event) =>
-    write(JSON.stringify(event, (_, value) => (typeof value === "string" ? printable(value) : value)))
+    write(
+      JSON.stringify(JSON.parse(jsonText(event)), (_, value) =>
+        typeof value === "string" ? printable(value) : value
+      )
+    )
   )
 
 const levelText = ({ label }: LogLevel.LogLevel): string => label.toLowerCase().padEnd(5)

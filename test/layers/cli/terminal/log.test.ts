@@ -97,6 +97,21 @@ describe("the log", () => {
       })
   )
 
+  it.effect("has placeholders for values that JSON does not have, and the program goes on", () =>
+    Effect.gen(function* () {
+      const circular: Record<string, unknown> = { name: "request\u202e" }
+      circular.self = circular
+      const logging = Effect.annotateLogs(Effect.logInfo("Saved", circular), "size", { bytes: 1n })
+      const [line = ""] = yield* linesOf("json", logging)
+      expect(JSON.parse(line)).toMatchObject({
+        message: ["Saved", { self: "[Circular]" }],
+        annotations: { size: { bytes: "[BigInt 1]" } }
+      })
+      expect(line).not.toContain("\u202e")
+      expect(yield* linesOf("text", logging)).toHaveLength(1)
+    })
+  )
+
   it.effect("is one JSON object for each event if the format is json", () =>
     Effect.gen(function* () {
       const [line = ""] = yield* linesOf("json", Effect.annotateLogs(failing, "source", "exhibits"))
