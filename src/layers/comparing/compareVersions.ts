@@ -27,7 +27,7 @@ import { type VersionId, VersionStore } from "../../services/VersionStore.ts"
 import { listOf, pathOf } from "../versions/DownloadsFolder.ts"
 import { recordChange } from "./changeTexts.ts"
 import { type EntryChange, makeComparison } from "./compareDocuments.ts"
-import { openTables, type Tables, tryRead } from "./readTables.ts"
+import { NoTable, openTables, type Tables, tryRead } from "./readTables.ts"
 
 const maxRecords = 1000
 /** The least number of changes that each table lists, however many the other tables have. */
@@ -208,7 +208,10 @@ const compareTables = Effect.fnUntraced(function* ({ batches, holds }: Tables, r
     }
   }
   const countAll = (changes: () => ReadonlyArray<EntryChange>) =>
-    Effect.flatMap(tryRead(changes), (changes) => inTurns(count(changes)))
+    Effect.flatMap(tryRead(changes), (changes) => inTurns(count(changes))).pipe(
+      // For example, a value that is nested too deeply.
+      Effect.catchAllDefect((cause) => new NoTable({ cause }))
+    )
   yield* Stream.runForEach(batches, (batch) =>
     Effect.zipRight(
       countAll(() => comparison.add(batch)),

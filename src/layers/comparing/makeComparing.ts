@@ -6,12 +6,14 @@
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
 import * as Array from "effect/Array"
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Ref from "effect/Ref"
 import { withoutParentSpan } from "../../internal/background.ts"
 import { printableLine } from "../../internal/printable.ts"
+import { messageOf } from "../../internal/SerializedError.ts"
 import { CannotCompare, type ComparedVersion } from "../../services/ContentDiff.ts"
 import { activeIn, type VersionId, VersionStore, type VersionsReport } from "../../services/VersionStore.ts"
 import { changeWords } from "../status/contentText.ts"
@@ -170,7 +172,11 @@ export const compareAnnounced = Effect.fnUntraced(function* (
     if (Option.isSome(before) && before.value !== versionId) {
       yield* compare(before.value, versionId)
     }
-  }).pipe(Effect.catchAll(({ message }) => Effect.logWarning(`The new version is not compared. ${message}`)))
+  }).pipe(
+    Effect.catchAllCause((cause) =>
+      Effect.logWarning(`The new version is not compared. ${messageOf(Cause.squash(cause))}`)
+    )
+  )
 
   yield* Effect.forkScoped(withoutParentSpan(Effect.forever(compareNext)))
   return (versionId: VersionId) => Effect.asVoid(Queue.offer(announced, versionId))
