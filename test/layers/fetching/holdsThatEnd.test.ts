@@ -12,7 +12,7 @@ import { CommandBus } from "../../../src/services/CommandBus.ts"
 import type { ContentSource } from "../../../src/services/ContentSource.ts"
 import type { Identity } from "../../../src/services/ControllerState.ts"
 import { activeIn, VersionStore } from "../../../src/services/VersionStore.ts"
-import { servicesIn } from "../../support/content.ts"
+import { contentState, servicesIn } from "../../support/content.ts"
 import { withLog } from "../../support/logged.ts"
 import { eventLoopTurn, eventually } from "../../support/waiting.ts"
 
@@ -50,7 +50,7 @@ const running = <A, E, R>(
   Effect.gen(function* () {
     const { start } = yield* Content.fromSources({}, [source])
     yield* start
-    yield* dispatch("fetch")
+    yield* eventually(Effect.map(contentState, ({ lastFetch }) => lastFetch !== undefined))
     yield* settled
     return yield* test
   }).pipe(Effect.scoped, Effect.provide(services))
