@@ -9,6 +9,7 @@ import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Ref from "effect/Ref"
+import { unsafeMonotonicMillis } from "../../internal/monotonicMillis.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 import { defined } from "../../internal/schemas.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
@@ -21,13 +22,22 @@ import type { Provider } from "./makeContent.ts"
 
 export const makeSlice = Effect.fnUntraced(function* (name: string) {
   const { updateSlice } = yield* ControllerState
+  const clock = yield* Effect.clock
   let content = initial
+  /** Monotonic; `failingSince` jumps when the clock is set. */
+  let failingFrom: number | undefined
   const note = (change: (before: ContentState) => ContentState) =>
     Effect.sync(() => {
       content = change(content)
+      failingFrom =
+        content.failingSince === undefined ? undefined : (failingFrom ?? unsafeMonotonicMillis(clock))
     })
   return {
     get: Effect.sync(() => content),
+    /** How long fetches have failed, in milliseconds; missing if the last fetch did not fail. */
+    failingMs: Effect.sync(() =>
+      failingFrom === undefined ? undefined : unsafeMonotonicMillis(clock) - failingFrom
+    ),
     update: (change: (before: ContentState) => ContentState) =>
       Effect.zipRight(
         note(change),
@@ -69,6 +79,7 @@ export const makeMomentary = (
         ...state,
         // If the clock was set forward, or the machine slept, the planned time may be past before the fetch begins.
         ...defined({ nextFetch: nextFetch && { ...nextFetch, at: later(nextFetch.at, now) } }),
+        ...defined({ failingMs: yield* slice.failingMs }),
         sources: Record.map(sources, (source, id) => ({
           ...source,
           ...(Object.hasOwn(data, id) ? { data: data[id] } : {})

@@ -29,6 +29,7 @@ import { TableError, TableSourceClient } from "../../../src/services/TableSource
 import { VersionStore } from "../../../src/services/VersionStore.ts"
 import { reportWait } from "../../../src/services/WaitObserver.ts"
 import * as TableSourceClientMemory from "../../../src/testing/TableSourceClientMemory.ts"
+import { withJumpingClock } from "../../support/jumpingClock.ts"
 import { countsOf, since } from "../../support/metrics.ts"
 
 const services = Layer.unwrapScoped(
@@ -99,6 +100,31 @@ it.scoped("content whose fetches fail for longer than its failingFor is an error
       expect(yield* problems).toContainEqual(["content:failing", "error"])
     }).pipe(Effect.provide(ContentLayer.layer({ sources: [definition], failingFor: "1 minute" })))
   }).pipe(Effect.provide(services))
+)
+
+it.scoped("content is not failing for long when the clock of the machine is set to the right day", () =>
+  withJumpingClock(({ adjust, set }) =>
+    Effect.gen(function* () {
+      const { definition, failNext, setTable } = yield* makeTables("exhibits")
+      yield* setTable("Objects", objects(3))
+      yield* Effect.gen(function* () {
+        const { fetch } = yield* Content
+        yield* fetch
+        yield* failNext(new TableError({ table: "Objects", reason: "Refused", detail: "no" }))
+        yield* Effect.flip(fetch)
+        const severity = Effect.map(
+          Effect.flatMap(ControllerState, ({ state }) => state),
+          ({ problems = [] }) => problems.find(({ code }) => code === "content:failing")?.severity
+        )
+        yield* set(24 * 60 * 60 * 1000)
+        yield* adjust("59 seconds")
+        expect(yield* severity).toBe("warning")
+        yield* set(-48 * 60 * 60 * 1000)
+        yield* adjust("1 second")
+        expect(yield* severity).toBe("error")
+      }).pipe(Effect.provide(ContentLayer.layer({ sources: [definition], failingFor: "1 minute" })))
+    }).pipe(Effect.provide(services))
+  )
 )
 
 it.scoped("the layer of content reports every mistake in its options", () =>
