@@ -19,7 +19,7 @@ export const momentOf = (text: string, now: number, zone: DateTime.TimeZone): Op
 /** The largest time of a `Date`. */
 const maxTime = 8.64e15
 
-const timePattern = /^([01]?\d|2[0-3]):([0-5]\d)(?::[0-5]\d)?$/
+const timePattern = /^([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?$/
 
 const timeOfDay = (text: string, now: number, zone: DateTime.TimeZone): Option.Option<number> =>
   Option.flatMap(hoursOf(text), (time) => {
@@ -52,8 +52,10 @@ const dateWithTime = (text: string, zone: DateTime.TimeZone): Option.Option<numb
 }
 
 const hoursOf = (text: string) => {
-  const [, hours, minutes] = timePattern.exec(text) ?? []
-  return hours === undefined ? Option.none() : Option.some({ hours: Number(hours), minutes: Number(minutes) })
+  const [, hours, minutes, seconds = "0"] = timePattern.exec(text) ?? []
+  return hours === undefined
+    ? Option.none()
+    : Option.some({ hours: Number(hours), minutes: Number(minutes), seconds: Number(seconds) })
 }
 
 const instant = (parts: Partial<DateTime.DateTime.Parts>, zone: DateTime.TimeZone): number =>
