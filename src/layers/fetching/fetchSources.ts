@@ -8,7 +8,6 @@ import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
 import * as Array from "effect/Array"
 import * as Boolean from "effect/Boolean"
-import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -19,6 +18,7 @@ import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import * as Stream from "effect/Stream"
 import { type ContentCounts, sumCounts } from "../../internal/contentCounts.ts"
+import { monotonicMillis } from "../../internal/monotonicMillis.ts"
 import { fetchPause, makeLastFailure } from "../../internal/Schedules.ts"
 import type { FetchError } from "../../services/Content.ts"
 import type { ContentSource, SourceChanges } from "../../services/ContentSource.ts"
@@ -91,9 +91,9 @@ export const fetchSources = (
     })
 
     const fetchNew = Effect.gen(function* () {
-      const latest = (yield* Clock.currentTimeMillis) + Duration.toMillis(settle)
+      const latest = (yield* monotonicMillis) + Duration.toMillis(settle)
       const isFirst = (yield* Ref.get(counts)).size === 0
-      const isChanging = Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      const isChanging = Effect.flatMap(monotonicMillis, (now) =>
         // If the poll fails, the next tick polls.
         now < latest ? Effect.orElseSucceed(polling.poll, () => false) : Effect.succeed(false)
       )

@@ -23,6 +23,7 @@ import type { ContentSource } from "../../../src/services/ContentSource.ts"
 import { SourceError } from "../../../src/services/SourceError.ts"
 import { VersionStore } from "../../../src/services/VersionStore.ts"
 import { fetch, rowValue, temporaryStore } from "../../support/content.ts"
+import { withJumpingClock } from "../../support/jumpingClock.ts"
 import { withLog } from "../../support/logged.ts"
 import { scenarios } from "../../support/scenario.ts"
 import { eventLoopTurn, somebodySleeps } from "../../support/waiting.ts"
@@ -197,6 +198,27 @@ describe("sources with a poll", () => {
     const shown = yield* latest
     expect(shown).not.toBe("A10,B0")
     expect(counts.reads - reads).toBeLessThan(6)
+  })
+
+  scenario("wait no longer than settle if the clock is set back meanwhile", function* () {
+    const clock = yield* Effect.clock
+    const passes = (millis: number) => Effect.withClock(pass(millis), clock)
+    yield* withJumpingClock(({ set }) =>
+      Effect.gen(function* () {
+        const { edit, source } = yield* makeWorld
+        const { start } = yield* Content.fromSources({ fetchEvery: "1 second", settle: "5 seconds" }, [
+          source
+        ])
+        yield* start
+        yield* passes(1000)
+        for (let edits = 0; edits < 40; edits++) {
+          edit("A")
+          yield* passes(300)
+          if (edits === 8) yield* set(-3_600_000)
+        }
+        expect(yield* latest).not.toBe("A0,B0")
+      })
+    )
   })
 
   scenario("make a version without waiting if settle is 0", function* () {
