@@ -621,7 +621,7 @@ export class SavesNothing extends Context.Reference<SavesNothing>()("vitrine/Sav
 }) {}
 
 /**
- * Another controller works in the downloads folder.
+ * Another controller works in the downloads folder, or another plugin of this controller.
  *
  * @since 0.1.0
  * @category errors
@@ -629,10 +629,14 @@ export class SavesNothing extends Context.Reference<SavesNothing>()("vitrine/Sav
 export class DownloadsInUse extends Schema.TaggedError<DownloadsInUse>()("vitrine/DownloadsInUse", {
   path: Schema.String,
   /** The process that uses it, if known. */
-  owner: Schema.String
+  owner: Schema.String,
+  /** Whether this process uses it. */
+  isOwn: Schema.optionalWith(Schema.Boolean, { default: () => false })
 }) {
   override get message() {
-    return `The downloads folder ${this.path} is in use by another controller (${this.owner}). Stop the other controller first, or set "downloadPath" to another folder.`
+    return this.isOwn
+      ? `The downloads folder ${this.path} is in use in this process already: another plugin of this configuration has this "downloadPath". Set "downloadPath" to another folder.`
+      : `The downloads folder ${this.path} is in use by another controller (${this.owner}). Stop the other controller first, or set "downloadPath" to another folder.`
   }
 }
 

@@ -216,7 +216,8 @@ const make = Effect.fnUntraced(function* (directory: string) {
     }
   }).pipe(
     Effect.catchTags({
-      "vitrine/FolderLocked": ({ owner, path }) => new DownloadsInUse({ path, owner }),
+      "vitrine/FolderLocked": ({ owner, path, pid }) =>
+        new DownloadsInUse({ path, owner, isOwn: pid === process.pid }),
       "vitrine/FolderLockFailed": (cause) =>
         new VersionStoreError({ action: "lock", path: cause.path, detail: cause.detail, cause })
     }),

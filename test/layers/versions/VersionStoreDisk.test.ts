@@ -241,13 +241,17 @@ describe("VersionStoreDisk", () => {
     expect(manifest.versionId).toBe("19700101T000000Z")
   })
 
-  inFolder("refuses a folder that another controller uses, and names it", function* ({ directory }) {
-    const error = yield* Effect.flip(manifestIn(directory)).pipe(Effect.provide(storeIn(directory)))
-    expect(error._tag).toBe("vitrine/DownloadsInUse")
-    expect(error.message).toContain(directory)
-    expect(error.message).toContain(`process ${process.pid}`)
-    expect((yield* manifestIn(directory)).status).toBe("missing")
-  })
+  inFolder(
+    "refuses a folder that another plugin of this controller uses, and names it",
+    function* ({ directory }) {
+      const error = yield* Effect.flip(manifestIn(directory)).pipe(Effect.provide(storeIn(directory)))
+      expect(error._tag).toBe("vitrine/DownloadsInUse")
+      expect(error.message).toBe(
+        `The downloads folder ${directory} is in use in this process already: another plugin of this configuration has this "downloadPath". Set "downloadPath" to another folder.`
+      )
+      expect((yield* manifestIn(directory)).status).toBe("missing")
+    }
+  )
 
   inFolder("refuses a folder whose owner cannot be identified", function* ({ directory, fs }) {
     const mute = createServer()

@@ -705,7 +705,7 @@ describe("a disk (skipped if this user may not mount one)", () => {
       const refused = yield* Effect.flip(Effect.provideService(promote("two"), VersionStore, late)).pipe(
         Effect.provide(storeIn(folder))
       )
-      expect(refused.message).toMatch(/^Cannot write to .* is in use by another controller \(process \d+\)/)
+      expect(refused.message).toMatch(/^Cannot write to .* is in use in this process already: /)
     }).pipe(Effect.provide(storeIn(folder)), withLog([]), (scenario) => withTemporaryFolder(folder, scenario))
   })
 
