@@ -140,6 +140,7 @@ const listFiles = async (site: string): Promise<Listing> => {
   const files: Array<readonly [path: string, file: string, stamp: string]> = []
   const folders = [""]
   let names = 0
+  let isCut = false
   let touchedAt = 0
 
   const add = async (path: string, entry: Dirent) => {
@@ -158,6 +159,7 @@ const listFiles = async (site: string): Promise<Listing> => {
     const entries = await readdir(join(root, folder), { withFileTypes: true })
     const looked = entries.slice(0, maxNames - names)
     names += looked.length
+    isCut ||= looked.length < entries.length
     const plain = looked.filter(({ name }) => isPlainFileName(name))
     // All files of a folder at once: one after the other needs twice the processor time.
     await Promise.all(plain.map((entry) => add(`${folder}${entry.name}`, entry)))
@@ -169,7 +171,7 @@ const listFiles = async (site: string): Promise<Listing> => {
     files: files.map(([path, file]) => [path, file]),
     key: sha256OfText(JSON.stringify([id, files])),
     touchedAt,
-    isCut: names === maxNames
+    isCut
   }
 }
 
