@@ -77,7 +77,9 @@ export const make =
     Effect.gen(function* () {
       const command = { ...defined(fields(...args)), type: name }
       const { isHere, result } = yield* runCommand(options, { ...asked, command })
-      const decoded = yield* decodeResult(schema, result)
+      const decoded = yield* Effect.mapError(Schema.decodeUnknown(schema)(result), () =>
+        isHere ? wrongPlugin(name) : otherProgram()
+      )
       const now = yield* Clock.currentTimeMillis
       yield* Console.log(options.json ? printableJson(decoded, 2) : text(decoded, { isHere, now }))
       if (isFailure(decoded)) {
@@ -213,14 +215,15 @@ const onDisk = (loaded: LoadedConfiguration): LoadedConfiguration => {
 const inert = (name: string): Plugin => ({ name, issues: [], setup: () => Effect.succeed(Effect.void) })
 
 /** The other program may be a controller of another version, or no controller. */
-const decodeResult = <A, I>(schema: Schema.Schema<A, I>, result: unknown) =>
-  Effect.mapError(
-    Schema.decodeUnknown(schema)(result),
-    () =>
-      new CliError({
-        message: "The answer of the controller is not understood. Is it another version of Vitrine?"
-      })
-  )
+const otherProgram = () =>
+  new CliError({
+    message: "The answer of the controller is not understood. Is it another version of Vitrine?"
+  })
+
+const wrongPlugin = (command: CommandName) =>
+  new CliError({
+    message: `A plugin of this configuration answers "${command}" with something else than expected.`
+  })
 
 /** An interrupted command has failed, because it should have ended by itself. */
 const reportInterrupted = ({ log }: ProgressDisplay, message = "Interrupted.") =>

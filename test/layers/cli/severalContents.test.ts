@@ -1,15 +1,19 @@
 /**
  * Commands of the content, with a controller in this process that has two.
  */
+import { fileURLToPath } from "node:url"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { afterEach, beforeEach, expect, it } from "@effect/vitest"
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
+import { failureText } from "../../../src/layers/cli/terminal/log.ts"
 import * as IpcServer from "../../../src/layers/control/IpcServer.ts"
 import * as ControllerServices from "../../../src/layers/controller/ControllerServices.ts"
 import { reading } from "../../../src/layers/fetching/pluginReading.ts"
+import * as HttpClientNode from "../../../src/layers/httpClient/HttpClientNode.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { withLog } from "../../support/logged.ts"
@@ -90,4 +94,31 @@ it.scopedLive("status --check finds a failed fetch of each content, or of the on
       'There is no content "archve". The contents are: archive, content.'
     )
   }).pipe(withLog([]), Effect.provide(platform))
+)
+
+it.scopedLive("a command that runs here names a plugin that answers something else", () =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped())
+    const file = `${folder}/vitrine.config.mjs`
+    const modules = fileURLToPath(new URL("../../../node_modules", import.meta.url))
+    yield* fs.symlink(modules, `${folder}/node_modules`)
+    yield* fs.writeFileString(
+      file,
+      `import { CommandBus } from "vitrine"
+import { Effect, Schema } from "effect"
+const run = () => Effect.succeed("done")
+const setup = () =>
+  Effect.as(
+    Effect.flatMap(CommandBus.CommandBus, ({ register }) => register({ type: "content.fetch", fields: Schema.Struct({}), run })),
+    Effect.void
+  )
+export default { plugins: [{ name: "own", issues: [], setup }] }
+`
+    )
+    const error = yield* Effect.flip(says("fetch", "--config", file))
+    expect(failureText(Cause.fail(error), false)).toBe(
+      'A plugin of this configuration answers "fetch" with something else than expected.'
+    )
+  }).pipe(Effect.provide(Layer.mergeAll(platform, HttpClientNode.layer)), withLog([]))
 )
