@@ -2,11 +2,10 @@
  * A log file of limited size.
  */
 
-import { stat } from "node:fs/promises"
+import { appendFile, mkdir, rename, stat } from "node:fs/promises"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
-import { createStream, type RotatingFileStream } from "rotating-file-stream"
 import { makePath } from "../../../files/durable.ts"
 import { explain, isDiskFull } from "../../../files/systemError.ts"
 import { CliError } from "../command.ts"
@@ -14,7 +13,7 @@ import { CliError } from "../command.ts"
 /**
  * Opens the file and appends lines until the scope ends, when all lines are written. At 5 MiB the file is renamed to `<file>.1` and a
  * new file begins; four old files are kept. Lines that cannot be written, for example to a full disk, are lost, but later lines are
- * not. If somebody moves or removes the file, it is made again within a second; if somebody replaces it, the new file is used.
+ * not. If somebody moves or removes the file, the next line makes it again; if somebody replaces it, the new file is used.
  *
  * While the disk hangs, at most 8 MiB of lines are kept for it. Further lines are lost, and `write` returns `false` for them.
  */
@@ -22,7 +21,7 @@ export const openLogFile = Effect.fnUntraced(function* (file: string) {
   const path = yield* Path.Path
   yield* makeSure(file)
   const { write } = yield* Effect.acquireRelease(
-    Effect.sync(() => openStream(path.dirname(file), path.basename(file), file)),
+    Effect.sync(() => makeWriter(path.dirname(file), file)),
     ({ end }) => end
   )
   return write
@@ -45,87 +44,61 @@ const makeSure = (file: string) =>
     )
   )
 
-/** With this much of what is not written yet, in bytes, further lines are lost. */
+/** With this many bytes that are not written yet, further lines are lost. */
 const maxHeld = 8 * 1024 * 1024
 
-/** The shortest time between checks that the open file still has the name, in milliseconds. */
-const lookMs = 1000
+/** How many bytes are written at once, except for a line that is longer. */
+const maxBatch = 1024 * 1024
 
-/** Identifies the file that has the name now; `undefined` if there is none. */
-const identityOf = (file: string): Promise<string> =>
-  stat(file, { bigint: true }).then(
-    ({ dev, ino }) => `${dev} ${ino}`,
-    () => "none"
-  )
+const maxSize = 5 * 1024 * 1024
 
-const openStream = (folder: string, name: string, file: string) => {
-  let current: RotatingFileStream | undefined
-  let opened: Promise<string> | undefined
-  let lookedAt = performance.now()
-  let looking: Promise<void> | undefined
-  const waiting: Array<string> = []
-  let waitingBytes = 0
+const maxOld = 4
 
-  const open = () => {
-    const stream = createStream((index) => (index === null ? name : `${name}.${index}`), {
-      path: folder,
-      size: "5M",
-      rotate: 4,
-      mode: 0o600
-    })
-    stream.on("open", () => {
-      opened = identityOf(file)
-    })
-    stream.on("rotation", () => {
-      opened = undefined
-    })
-    // A failed stream stays closed: the next line opens a new stream.
-    stream.on("error", () => {
-      current = undefined
-    })
-    return stream
-  }
+/** Opens the file by its name for each batch: it may have been moved, replaced or removed since the last batch. */
+const makeWriter = (folder: string, file: string) => {
+  const held: Array<string> = []
+  let heldBytes = 0
+  let writing: Promise<void> | undefined
 
-  const append = (line: string) => {
-    current ??= open()
-    current.write(`${line}\n`)
-  }
-
-  const look = async () => {
-    const [before, now] = await Promise.all([opened, identityOf(file)])
-    if (before !== undefined && before !== now) {
-      current?.end()
-      current = undefined
+  const writeAll = async () => {
+    while (held.length > 0) {
+      const batch = takeBatch(held)
+      await append(folder, file, batch).catch(() => {})
+      heldBytes -= Buffer.byteLength(batch)
     }
-    lookedAt = performance.now()
-    looking = undefined
-    for (const line of waiting.splice(0)) append(line)
-    waitingBytes = 0
+    writing = undefined
   }
 
   return {
     write: (line: string): boolean => {
-      if (waitingBytes + (current?.writableLength ?? 0) >= maxHeld) return false
-      if (looking === undefined && performance.now() - lookedAt > lookMs) {
-        looking = look()
-      }
-      if (looking === undefined) {
-        append(line)
-      } else {
-        waiting.push(line)
-        waitingBytes += Buffer.byteLength(line) + 1
-      }
+      if (heldBytes >= maxHeld) return false
+      held.push(`${line}\n`)
+      heldBytes += Buffer.byteLength(line) + 1
+      writing ??= writeAll()
       return true
     },
-    end: Effect.promise(async () => {
-      await looking
-      await new Promise<void>((resolve) => {
-        if (current === undefined) {
-          resolve()
-        } else {
-          current.end(resolve)
-        }
-      })
-    })
+    end: Effect.promise(async () => writing)
+  }
+}
+
+const takeBatch = (lines: Array<string>): string => {
+  let count = 0
+  for (let bytes = 0; count < lines.length && bytes < maxBatch; count++) {
+    bytes += Buffer.byteLength(lines[count] ?? "")
+  }
+  return lines.splice(0, count).join("")
+}
+
+const append = async (folder: string, file: string, text: string) => {
+  const { size } = await stat(file).catch(() => ({ size: 0 }))
+  if (size >= maxSize) await rotate(file)
+  await mkdir(folder, { recursive: true })
+  await appendFile(file, text, { mode: 0o600 })
+}
+
+/** A file that cannot be renamed becomes larger. */
+const rotate = async (file: string) => {
+  for (let old = maxOld; old > 0; old--) {
+    await rename(old === 1 ? file : `${file}.${old - 1}`, `${file}.${old}`).catch(() => {})
   }
 }
