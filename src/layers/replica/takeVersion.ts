@@ -16,7 +16,7 @@ import type { Fetched } from "../fetching/makeContent.ts"
 import { listOf, pathOf } from "../versions/DownloadsFolder.ts"
 import { latestOf } from "../versions/ManifestFile.ts"
 import { type IsWanted, makeCopyVersion } from "./copyVersion.ts"
-import { type Hub, type HubVersion, isLatestOf } from "./Hub.ts"
+import { type Hub, type HubVersion, isLatestOf, isOf } from "./Hub.ts"
 
 /** Gives functions that take versions of the hub. */
 export const makeTakeVersion = Effect.fnUntraced(function* (
@@ -43,11 +43,15 @@ export const makeTakeVersion = Effect.fnUntraced(function* (
     return { changed: false, manifest, ...sumCounts(sources) } satisfies Fetched
   })
 
-  /** The list of the version's files if the version is on disk. Fails if another version has the same id. */
-  const findOnDisk = Effect.fnUntraced(function* (version: HubVersion) {
+  /**
+   * The list of the version's files if the version is on disk and the list is undamaged. Fails if another version has
+   * the same id.
+   */
+  const findOnDisk = Effect.fnUntraced(function* (version: HubVersion, active: Manifest | undefined) {
     const { versionId } = version.manifest
     const found = yield* findList(versionId)
     if (Option.exists(found, ({ sha256 }) => sha256 !== version.filesSha256)) {
+      if (active !== undefined && isOf(active, version)) return Option.none()
       return yield* hub.failed(
         `version ${versionId} is on this disk with other files, and versions never change. If the hub is right, remove ${join(store.directory, pathOf(versionId))}`,
         { isTransient: false }
@@ -71,7 +75,7 @@ export const makeTakeVersion = Effect.fnUntraced(function* (
     const { versionId } = version.manifest
     const current = yield* store.manifest
     const before = current.status === "ok" ? current.manifest : undefined
-    const onDisk = yield* findOnDisk(version)
+    const onDisk = yield* findOnDisk(version, before)
     const copy = copies.latest(hub, version, isWanted)
     if (before === undefined || !isLatestOf(before, version)) {
       const fetched = yield* activateOrCopy(onDisk, copy)

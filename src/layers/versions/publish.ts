@@ -11,7 +11,7 @@ import { syncDirectory, syncTree } from "../../files/durable.ts"
 import { fileListName, type WrittenList } from "../../files/FileList.ts"
 import { move as moveTo, remove } from "../../files/systemError.ts"
 import { timeOf, type VersionId, type VersionSource, VersionStoreError } from "../../services/VersionStore.ts"
-import { DownloadsFolder, mapDiskError, readIfThere } from "./DownloadsFolder.ts"
+import { DownloadsFolder, mapDiskError } from "./DownloadsFolder.ts"
 import { filesIn, makeList } from "./fileLists.ts"
 import { writeLatest } from "./Hold.ts"
 import { latestOf, ManifestFile, manifestOf } from "./ManifestFile.ts"
@@ -34,6 +34,9 @@ export const publish = Effect.fnUntraced(function* (staged: string, sources: Rea
 /**
  * Makes the staged folder the version of the list. The folder has all files of the list; `durable` ones are already
  * durable. `then` runs together with the move, without interruption.
+ *
+ * Fails if another version has the same id. A list on disk that cannot be read, or that is not the list of the
+ * manifest, is damaged, and is replaced.
  */
 export const publishCopy = Effect.fnUntraced(function* <A, E, R>(
   staged: string,
@@ -43,10 +46,14 @@ export const publishCopy = Effect.fnUntraced(function* <A, E, R>(
 ) {
   const folder = yield* DownloadsFolder
   const { versionId } = list.list
-  const version = folder.ofVersion(versionId)
-  const before = yield* readIfThere(join(version, fileListName))
-  if (Option.exists(before, (text) => text !== list.text)) {
-    return yield* otherContent(version)
+  const before = yield* folder.listOf(versionId)
+  const active = yield* (yield* ManifestFile).content
+  const isNamed = Option.exists(
+    active,
+    (active) => active.versionId === versionId && active.filesSha256 === list.sha256
+  )
+  if (!isNamed && Option.exists(before, ({ sha256 }) => sha256 !== list.sha256)) {
+    return yield* otherContent(folder.ofVersion(versionId))
   }
   yield* writeList(staged, list)
   yield* syncTree(staged, Option.none(), durable).pipe(mapDiskError("write to", folder.staging))
@@ -81,7 +88,7 @@ const move = Effect.fnUntraced(function* <A, E, R>(
   )
 }, inOneGo)
 
-/** Replaces the files of a version by the staged ones, one by one. Both have the same list. */
+/** Replaces the files of a version by the staged ones, one by one, and the list last. */
 const repair = Effect.fnUntraced(function* <A, E, R>(
   staged: string,
   list: WrittenList,

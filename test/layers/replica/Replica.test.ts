@@ -713,6 +713,31 @@ describe("a hub", () => {
     expect((yield* provided(Effect.flip(check))).message).toContain('run "vitrine check" on the hub')
   })
 
+  for (const [damage, spoil] of Object.entries({
+    "is cut": (list: string) => list.slice(0, -20),
+    "has changed digits": (list: string) => list.replace(/"sha256": "../, '"sha256": "00'),
+    "has another id": (list: string) => list.replace(/"versionId": "..../, '"versionId": "2000')
+  })) {
+    withoutHub(`restores the list of files of the active version if the list ${damage}`, function* () {
+      const fs = yield* FileSystem.FileSystem
+      const hub = yield* makeUpstream
+      const versionId = yield* hub.promote(first)
+      const { active, fetch, folder, log, provided } = yield* makeReplica(hub.url)
+      yield* fetch
+      const file = `${folder}/versions/${versionId}/files.json`
+      yield* fs.writeFileString(file, spoil(yield* fs.readFileString(file)))
+      expect(yield* fetch).toMatchObject({ changed: false, versionId })
+      expect(yield* active).toEqual(yield* readActive(hub.directory))
+      expect(yield* fs.readFileString(file)).toBe(
+        yield* fs.readFileString(`${hub.directory}/versions/${versionId}/files.json`)
+      )
+      expect(yield* provided(verify)).toMatchObject({ problems: [] })
+      expect(log.filter((line) => line.startsWith("WARN"))).toEqual([
+        `WARN Files of version ${versionId} are missing or damaged: they are copied again.`
+      ])
+    })
+  }
+
   withoutHub("restores missing or shortened files of the active version", function* () {
     const fs = yield* FileSystem.FileSystem
     const hub = yield* makeUpstream
