@@ -14,7 +14,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { errorCode } from "../internal/serializeError.ts"
 import { entriesIn, forEachFile, toError } from "./fileBatch.ts"
-import { explain, move, remove } from "./systemError.ts"
+import { explain, move, remove, retryHeldOpen } from "./systemError.ts"
 
 /** How many files are processed concurrently. */
 const concurrency = 8
@@ -114,7 +114,7 @@ const syncFile = (file: string) =>
           Effect.catchAll(() => Effect.zipRight(fs.chmod(file, 0o666), sync(file, "r+")))
         )
       : sync(file, "r")
-  )
+  ).pipe(retryHeldOpen)
 
 /** Makes names in a folder durable. Does nothing on Windows, where folders cannot be synced. */
 export const syncDirectory = (directory: string) =>

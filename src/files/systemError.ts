@@ -56,6 +56,10 @@ export const isHeldOpen = (error: unknown): boolean => {
   return code === "EBUSY" || (process.platform === "win32" && ["EACCES", "EPERM"].includes(code))
 }
 
+/** Whether another program has the file open, or the disk or network share has a short failure. */
+export const isPassing = (error: unknown): boolean =>
+  isHeldOpen(error) || ["EAGAIN", "EIO"].includes(errorCode(error) ?? "")
+
 /** Retries, for about four seconds, an effect that fails because another program has a file or a folder open. */
 export const retryHeldOpen = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.retry(effect, { while: isHeldOpen, schedule: tries })

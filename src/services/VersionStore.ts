@@ -602,6 +602,11 @@ export class VersionStoreError extends Schema.TaggedError<VersionStoreError>()("
   path: Schema.String,
   /** The message of the system and, if it is known, what to do. */
   detail: Schema.String,
+  /**
+   * Whether the same action may succeed later: another program has a file open, the disk has a short failure, or it is
+   * full until somebody frees it. Default `false`.
+   */
+  isTransient: Schema.optionalWith(Schema.Boolean, { default: () => false }),
   cause: OptionalErrorChain
 }) {
   override get message() {

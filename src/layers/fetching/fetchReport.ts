@@ -121,7 +121,7 @@ const originOf = (error: FetchError): string => {
       return `${error.source} ${error.isTransient} ${error.violations !== undefined}`
     case "vitrine/CopyFailed":
       return `${error.from} ${error.isTransient}`
-    default:
-      return ""
+    case "vitrine/VersionStoreError":
+      return `${error.isTransient}`
   }
 }

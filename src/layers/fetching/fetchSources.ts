@@ -234,7 +234,7 @@ export const makePolling = Effect.fnUntraced(function* (sources: ReadonlyArray<C
     /** Remembers how a fetch ends, for `refusal`. */
     remember: <A>(fetch: Effect.Effect<A, FetchError>) =>
       Effect.tapBoth(fetch, {
-        onFailure: (error) => failure.failed(error, !("isTransient" in error && error.isTransient === true)),
+        onFailure: (error) => failure.failed(error, !error.isTransient),
         onSuccess: () => failure.worked
       }),
 

@@ -3,6 +3,7 @@
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
 import * as Schedule from "effect/Schedule"
 import * as ScheduleDecision from "effect/ScheduleDecision"
 import * as ScheduleIntervals from "effect/ScheduleIntervals"
@@ -30,36 +31,38 @@ export const keepFetching = Effect.fnUntraced(function* (
   schedule: Fetches,
   slice: ContentSlice
 ) {
+  const changed = yield* Queue.sliding<void>(1)
+  const driver = yield* Schedule.driver(noting(schedule, slice))
+  const pause = (isTransient: boolean) => Effect.orElse(driver.next(isTransient), () => Effect.never)
   // One fetch after the other: a fetch misses changes that happen while it runs.
-  const { withPermits } = yield* Effect.makeSemaphore(1)
-  const next = withPermits(1)(fetchQuietly(tick(steps, slice)))
+  const fetching = slice
+    .note(({ nextFetch, ...before }) => before)
+    .pipe(
+      Effect.zipRight(fetchQuietly(tick(steps, slice))),
+      Effect.flatMap((isTransient) => Effect.raceFirst(pause(isTransient), Queue.take(changed))),
+      Effect.forever
+    )
   return yield* Effect.zipRight(
-    fetchAtTicks(next, schedule, slice),
-    Stream.runForEach(steps.changes, () => next).pipe(
+    fetching,
+    Stream.runForEach(steps.changes, () => Queue.offer(changed, undefined)).pipe(
       Effect.catchAllCause((cause) => Effect.logError("A source no longer reports changes", cause))
     ),
     { concurrent: true }
   )
 })
 
-const fetchAtTicks = (next: Effect.Effect<boolean>, schedule: Fetches, slice: ContentSlice) =>
-  Effect.zipRight(
-    slice.note(({ nextFetch, ...before }) => before),
-    next
-  ).pipe(
-    Effect.repeat(
-      Schedule.onDecision(schedule, (failures, decision) =>
-        ScheduleDecision.isContinue(decision)
-          ? slice.note((before) => ({
-              ...before,
-              nextFetch: {
-                at: new Date(ScheduleIntervals.start(decision.intervals)).toISOString(),
-                isRetry: failures > 0
-              }
-            }))
-          : Effect.void
-      )
-    )
+/** The schedule, which notes the time of the next fetch. */
+const noting = (schedule: Fetches, slice: ContentSlice): Fetches =>
+  Schedule.onDecision(schedule, (failures, decision) =>
+    ScheduleDecision.isContinue(decision)
+      ? slice.note((before) => ({
+          ...before,
+          nextFetch: {
+            at: new Date(ScheduleIntervals.start(decision.intervals)).toISOString(),
+            isRetry: failures > 0
+          }
+        }))
+      : Effect.void
   )
 
 const tick = ({ fetch, fetchNew, poll, pollFailed, sweepIfDue }: Steps, slice: ContentSlice) =>
@@ -85,7 +88,7 @@ const markPolling = <A, E>(poll: Effect.Effect<A, E>, { note }: ContentSlice) =>
 const fetchQuietly = (fetch: Effect.Effect<unknown, FetchError>) =>
   fetch.pipe(
     Effect.as(false),
-    Effect.catchAll((error) => Effect.succeed("isTransient" in error && error.isTransient === true)),
+    Effect.catchAll((error) => Effect.succeed(error.isTransient)),
     Effect.catchAllCause((cause) =>
       Effect.as(
         Cause.isDie(cause) ? Effect.logError("A fetch ended unexpectedly", cause) : Effect.void,

@@ -159,11 +159,10 @@ const makeRefused = () => {
 
   const failed = Effect.fnUntraced(function* (refused: Refused) {
     const { error, versionId } = refused
-    const isTransient = "isTransient" in error && error.isTransient === true
-    if (isTransient || !(yield* isLast(versionId))) {
+    if (error.isTransient || !(yield* isLast(versionId))) {
       yield* last.worked
     }
-    yield* isTransient ? Effect.void : last.failed(refused)
+    yield* error.isTransient ? Effect.void : last.failed(refused)
   })
 
   return {

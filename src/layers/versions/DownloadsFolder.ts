@@ -21,7 +21,7 @@ import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import { makePath, syncDirectory } from "../../files/durable.ts"
 import { decodeFileList, type FileList, fileListName, type WrittenList } from "../../files/FileList.ts"
-import { explain, isDiskFull, retryHeldOpen } from "../../files/systemError.ts"
+import { explain, isDiskFull, isPassing, retryHeldOpen } from "../../files/systemError.ts"
 import { errorCode } from "../../internal/serializeError.ts"
 import { makeWarnOnce } from "../../internal/warnOnce.ts"
 import {
@@ -331,7 +331,14 @@ export const mapDiskError =
   <A, R>(effect: Effect.Effect<A, PlatformError | Error, R>): Effect.Effect<A, VersionStoreError, R> =>
     Effect.mapError(
       effect,
-      (cause) => new VersionStoreError({ action, path: file, detail: explain(cause), cause })
+      (cause) =>
+        new VersionStoreError({
+          action,
+          path: file,
+          detail: explain(cause),
+          isTransient: isPassing(cause) || isDiskFull(cause),
+          cause
+        })
     )
 
 /** Fails if a link has taken the place of a file or folder of the controller: the target is not the controller's. */

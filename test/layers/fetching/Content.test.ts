@@ -5,8 +5,10 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
+import * as Queue from "effect/Queue"
 import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
 import * as TestClock from "effect/TestClock"
 import { logTo } from "../../../src/layers/cli/terminal/log.ts"
 import * as Content from "../../../src/layers/fetching/Content.ts"
@@ -258,6 +260,37 @@ describe("Content", () => {
     yield* TestClock.adjust("10 minutes")
     yield* events.until("content:fetch:done")
     expect(yield* Ref.get(fetches)).toBe(3)
+  })
+
+  inController("retries a fetch after a change, without fetchEvery, if a file was held open", function* () {
+    const { fetches, source, text } = yield* makeSource("objects")
+    const changes = yield* Queue.unbounded<void>()
+    const store = yield* VersionStore
+    const isHeld = yield* Ref.make(false)
+    const held = new VersionStoreError({
+      action: "write to",
+      path: "versions",
+      detail: "",
+      isTransient: true
+    })
+    const flaky = VersionStore.of({
+      ...store,
+      stage: Effect.flatMap(Ref.get(isHeld), (isHeld) => (isHeld ? held : store.stage))
+    })
+    const events = yield* follow
+    const content = Content.fromSources({}, [{ ...source, changes: Stream.fromQueue(changes) }])
+    const { start } = yield* Effect.provideService(content, VersionStore, flaky)
+    yield* start
+    yield* events.until("content:fetch:done")
+    yield* Ref.set(isHeld, true)
+    yield* Ref.set(text, "two")
+    yield* Queue.offer(changes, undefined)
+    yield* events.until("content:fetch:error")
+    yield* Ref.set(isHeld, false)
+    yield* somebodySleeps
+    yield* TestClock.adjust("15 seconds")
+    yield* events.until("content:fetch:done")
+    expect(yield* Ref.get(fetches)).toBe(2)
   })
 
   for (const [title, fetchEvery, pauses] of [

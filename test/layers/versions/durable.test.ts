@@ -7,10 +7,12 @@ import * as Path from "@effect/platform/Path"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as VersionStoreDisk from "../../../src/layers/versions/VersionStoreDisk.ts"
 import { VersionStore } from "../../../src/services/VersionStore.ts"
+import { withAdvancingClock } from "../../../src/testing/advancingClock.ts"
 import { type Case, runCase } from "../../../src/testing/runCase.ts"
 import { inMemory } from "../../support/inMemory.ts"
 import { withLog } from "../../support/logged.ts"
@@ -68,7 +70,9 @@ describe("a disk that fails to sync", () => {
         const store = yield* VersionStore
         const first = yield* promote("one")
         disk.failing((path) => (isIt(path) ? code : undefined))
-        expect((yield* Effect.flip(promote("two"))).message).toMatch(
+        const error = yield* Effect.flip(promote("two"))
+        expect(error).toMatchObject({ isTransient: true })
+        expect(error.message).toMatch(
           code === "EIO"
             ? /^Cannot write to .*: the disk reports an error\.$/
             : /^Cannot write to .*: the disk is full, or has no inode left for another file\.$/
@@ -106,6 +110,21 @@ describe("a disk that fails to sync", () => {
     }
     expect(disk.log).toEqual([])
   })
+})
+
+describe("a file that another program holds open", () => {
+  for (const [title, most, isPromoted] of [
+    ["for a moment delays the promotion", 5, true],
+    ["for longer makes the promotion fail, and another try may work", 1000, false]
+  ] as const) {
+    scenario(title, function* (disk) {
+      let left: number = most
+      disk.failing((path) => (path.endsWith("Objects.json") && left-- > 0 ? "EBUSY" : undefined))
+      const { value } = yield* withAdvancingClock(Effect.either(promote("one")))
+      expect(Either.isRight(value)).toBe(isPromoted)
+      if (Either.isLeft(value)) expect(value.left).toMatchObject({ isTransient: true })
+    })
+  }
 })
 
 describe("files of the previous version", () => {

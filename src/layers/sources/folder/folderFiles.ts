@@ -13,7 +13,7 @@ import { close, constants, fstat, futimes, open, read, write } from "node:fs"
 import { promisify } from "node:util"
 import * as Effect from "effect/Effect"
 import { toError } from "../../../files/fileBatch.ts"
-import { explain } from "../../../files/systemError.ts"
+import { explain, isPassing } from "../../../files/systemError.ts"
 import { SourceError } from "../../../services/SourceError.ts"
 import { formatOf, notShown } from "../../documents/images/pictureFormat.ts"
 import { startsPage } from "../../documents/media/mediaTypes.ts"
@@ -21,7 +21,6 @@ import { isMarkup } from "../../documents/textMistakes.ts"
 import {
   type FolderFile,
   type FolderInUse,
-  isPassing,
   isSame,
   printablePath,
   seenOf,

@@ -11,7 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { forEachFile, toError } from "../../../files/fileBatch.ts"
 import { fileName, foldCase, isPortableFileName } from "../../../files/fileName.ts"
-import { explain, isHeldOpen } from "../../../files/systemError.ts"
+import { explain, isPassing } from "../../../files/systemError.ts"
 import { printableLine } from "../../../internal/printable.ts"
 import { OptionalErrorChain } from "../../../internal/SerializedError.ts"
 import { errorCode } from "../../../internal/serializeError.ts"
@@ -264,10 +264,6 @@ export const printablePath = (path: string): string => printableLine(path, 200)
 
 export const stillWritten = (path: string): FolderInUse =>
   new FolderInUse({ file: path, detail: "it is still being written, or has just changed." })
-
-/** Whether another program has the file open exclusively, or a network share has a short failure. */
-export const isPassing = (cause: unknown): boolean =>
-  isHeldOpen(cause) || ["EAGAIN", "EIO"].includes(errorCode(cause) ?? "")
 
 /** For a file that could not be read. A missing file existed when the folder was read. */
 export const unreadable =

@@ -10,12 +10,12 @@ import { dirname, join } from "node:path"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { forEachFile, linkOrCopyAll, toError } from "../../../files/fileBatch.ts"
-import { explain } from "../../../files/systemError.ts"
+import { explain, isPassing } from "../../../files/systemError.ts"
 import type { AttachmentProgress, FetchTarget, PreviousContent } from "../../../services/ContentSource.ts"
 import { SourceError } from "../../../services/SourceError.ts"
 import { makeDownloadCounter } from "../../httpClient/downloadCounter.ts"
 import { copyFile, type Digested, digestOf, readFlaw } from "./folderFiles.ts"
-import { type FolderFile, FolderInUse, isPassing, isSame, unreadable } from "./lookAtFolder.ts"
+import { type FolderFile, FolderInUse, isSame, unreadable } from "./lookAtFolder.ts"
 
 interface SavedFile extends FolderFile, Digested {
   /** Whether the last version has it. */
