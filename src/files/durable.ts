@@ -106,7 +106,8 @@ export const syncTree = Effect.fnUntraced(function* (
 
 const statFile = promisify(stat)
 
-const syncFile = (file: string) =>
+/** Makes the content of a file durable. */
+export const syncFile = (file: string) =>
   Effect.flatMap(FileSystem.FileSystem, (fs) =>
     process.platform === "win32"
       ? sync(file, "r+").pipe(

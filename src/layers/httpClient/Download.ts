@@ -12,6 +12,7 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import type { HttpClient } from "@effect/platform/HttpClient"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { syncFile } from "../../files/durable.ts"
 import { toError } from "../../files/fileBatch.ts"
 import { hashFile } from "../../files/sha256.ts"
 import { explain, retryHeldOpen } from "../../files/systemError.ts"
@@ -49,8 +50,8 @@ export interface Target<E = never> {
   /** Whether the caller knows that the file does not exist: then it is not searched for. Default false. */
   readonly isNew?: boolean
   /**
-   * Whether the file is made durable before the download ends, except its name and the part from before. Default
-   * false.
+   * Whether the file is made durable before the download ends, except its name and the part from before, if more than
+   * that part comes. Default false.
    */
   readonly isDurable?: boolean
   /** Called for each response with the whole file, before its body is read. A failure ends the download. */
@@ -190,6 +191,8 @@ export const make = Effect.fnUntraced(function* ({
       Effect.flatMap(has)
     )
 
+    const syncPart = Effect.provideService(syncFile(file), FileSystem.FileSystem, fileSystem)
+
     /** Appends the body to the file. A small body is written at once. */
     const save = Effect.fnUntraced(function* (
       read: Body.ReadPart,
@@ -231,7 +234,10 @@ export const make = Effect.fnUntraced(function* ({
       if (size !== undefined && size < part.bytes) yield* startAnew
       const { bytes, hash } = part
       const whole = size ?? begun?.size
-      if (bytes > 0 && whole === bytes) return { sha256: hash.digest("hex"), bytes }
+      if (bytes > 0 && whole === bytes) {
+        if (isDurable) yield* onDisk("write")(syncPart)
+        return { sha256: hash.digest("hex"), bytes }
+      }
       return yield* get(
         url,
         bytes === 0 ? headers : restHeaders(headers, bytes, begun),

@@ -21,6 +21,7 @@ import * as ScriptedServer from "../../support/ScriptedServer.ts"
 import { type Answer, text } from "../../support/ScriptedServer.ts"
 import { scenarios } from "../../support/scenario.ts"
 import { sha256 } from "../../support/sha256.ts"
+import { withSyncs } from "../../support/syncedFiles.ts"
 import { somebodySleeps } from "../../support/waiting.ts"
 
 const setUp = Effect.gen(function* () {
@@ -194,6 +195,27 @@ const unreadable = new SystemError({
   module: "FileSystem",
   method: "read",
   cause: Object.assign(new Error("i/o error"), { code: "EIO" })
+})
+
+it.scoped("a durable download is synced also if the connection breaks after its last byte", () => {
+  const synced: Array<string> = []
+  const disk = withSyncs((path) => {
+    synced.push(path)
+    return undefined
+  })
+  return Effect.gen(function* () {
+    const fileSystem = yield* FileSystem.FileSystem
+    const file = `${yield* fileSystem.makeTempDirectoryScoped()}/file`
+    const server = yield* ScriptedServer.make((response) => {
+      response.writeHead(200)
+      response.write(ten, () => setImmediate(() => response.destroy()))
+    })
+    const { download } = yield* Download.make({ maxTimeout: 60_000 })
+    const target = { url: server.url, file, name: "film", size: Option.some(10), onBytes: () => Effect.void }
+    const { value } = yield* withAdvancingClock(download({ ...target, resumes: true, isDurable: true }))
+    expect(value).toEqual(whole)
+    expect(synced).toEqual([file])
+  }).pipe(Effect.provide(HttpClientNode.layer), Effect.provide(disk), run)
 })
 
 describe("a download that resumes", () => {
