@@ -147,6 +147,20 @@ describe.skipIf(isMissing("nats-server")).concurrent("the services on NATS", () 
     })
   )
 
+  it.scopedLive("say that they were emptied if a new feed makes the deleted stream again", () =>
+    Effect.gen(function* () {
+      const server = yield* startNatsServer()
+      const { url } = server
+      const one = yield* startInstance({ servers: url })
+      const emptied = yield* countEmptied(one.events)
+      yield* one.events.publish("before", 1)
+      yield* administer(url, ({ streams }) => streams.delete("vitrine_events"))
+      yield* collect(one.events)
+      yield* until(() => emptied() > 0)
+      expect(emptied()).toBe(1)
+    })
+  )
+
   it.scopedLive("offer commands to other processes again after the stream of the state was deleted", () =>
     Effect.gen(function* () {
       const { url } = yield* startNatsServer()

@@ -2,7 +2,7 @@
  * The event bus of all processes with the same prefix on one NATS: a JetStream stream, whose sequence numbers are the
  * numbers of the events.
  */
-import { DeliverPolicy, type JsMsg } from "@nats-io/jetstream"
+import { DeliverPolicy, type JsMsg, type StreamInfo } from "@nats-io/jetstream"
 import * as Data from "effect/Data"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -20,15 +20,7 @@ import { type BusEvent, EventBus, EventBusError } from "../../services/EventBus.
 import { NatsConnection } from "./NatsConnection.ts"
 import { ask, inTime, isNoSuchStream, isWithoutResponders, type NatsFailure } from "./NatsFailure.ts"
 import type { Session } from "./Session.ts"
-import {
-  consume,
-  ensureEvents,
-  eventStream,
-  nameOf,
-  payloadOf,
-  type StreamOptions,
-  subjectOf
-} from "./streams.ts"
+import { consume, ensureEvents, eventStream, nameOf, payloadOf, subjectOf } from "./streams.ts"
 import type { TooMuchWaits } from "./traffic.ts"
 
 /** How long a feed waits for the server to come back before the feed fails, in milliseconds. */
@@ -70,7 +62,7 @@ export const make = Effect.gen(function* () {
     )
     const ring = makeEventRing<BusEvent>()
     const subscribed = yield* Deferred.make<void, EventBusError>()
-    const feed = makeFeed(nats, (event) => {
+    const feed = makeFeed(prefix, ensure, (event) => {
       ring.add(event)
       sequences.unsafeOffer(event.sequence)
     })
@@ -168,8 +160,12 @@ interface Position {
  * Delivers events as long as the session works. Run again in a new session, it continues behind the last delivered
  * event.
  */
-const makeFeed = (options: StreamOptions, offer: (event: BusEvent) => void) => {
-  const stream = eventStream(options.prefix)
+const makeFeed = (
+  prefix: string,
+  ensure: (session: Session) => Effect.Effect<StreamInfo, NatsFailure>,
+  offer: (event: BusEvent) => void
+) => {
+  const stream = eventStream(prefix)
   let created: string | undefined
   let position: Position | undefined
 
@@ -183,7 +179,7 @@ const makeFeed = (options: StreamOptions, offer: (event: BusEvent) => void) => {
 
   const begin = (session: Session) =>
     Effect.gen(function* () {
-      const info = yield* ensureEvents(session, options)
+      const info = yield* ensure(session)
       created = info.created
       const consumption = yield* consume(session, stream, { deliver_policy: DeliverPolicy.New }, onMessage)
       position ??= { sequence: consumption.after, time: undefined }
