@@ -29,6 +29,8 @@ const youngMs = 2000
 /** What is known of a file. Keeps the last complete content: a file may be read while it is being written. */
 export interface LeaseFile extends Heard {
   readonly size: bigint
+  /** Its modification time, which may be in the future, in milliseconds since 1970. */
+  readonly modifiedAt: number
 }
 
 /** Updates what is known of a file; `undefined` if there is no file. Reads only new and changed files. */
@@ -41,16 +43,23 @@ export const inspect = Effect.fnUntraced(
       // Reading a pipe would never end.
       return undefined
     }
-    const changedAt = millisOf(stats.mtime)
-    const isSame = before?.changedAt === changedAt && before.size === size
-    if (changedAt > wall) {
-      // Written while the clock was wrong. After a restart, the lease would count as fresh until that time.
-      yield* Effect.ignore(fs.utimes(file, new Date(wall), new Date(wall)))
-    }
-    const renewedAt = isSame ? before.renewedAt : monotonic - Math.max(0, wall - changedAt)
+    const found = millisOf(stats.mtime)
+    const isSame = before?.modifiedAt === found && before.size === size
+    // A file in the future was written while the clock was wrong. After a restart, the lease would count as fresh until
+    // that time. The file of another user stays as it is.
+    const modifiedAt =
+      found > wall
+        ? yield* fs.utimes(file, new Date(wall), new Date(wall)).pipe(
+            Effect.as(wall),
+            Effect.orElseSucceed(() => found)
+          )
+        : found
+    const changedAt = Math.min(isSame ? before.changedAt : found, wall)
+    const renewedAt = isSame ? before.renewedAt : monotonic - (wall - changedAt)
     const lease = isSame && wall - changedAt > youngMs ? before.lease : yield* read(file, size)
     return {
-      changedAt: Math.min(changedAt, wall),
+      changedAt,
+      modifiedAt,
       size,
       renewedAt: Math.min(renewedAt, monotonic),
       lease: Option.orElse(lease, () => before?.lease ?? Option.none())
@@ -88,8 +97,10 @@ export const touch = Effect.fnUntraced(function* (file: string, lease: LeaseCont
   const { monotonic, wall } = yield* now
   yield* fs.utimes(file, new Date(wall), new Date(wall)).pipe(mapDiskError("write", file))
   const { mtime, size } = yield* fs.stat(file).pipe(mapDiskError("read", file))
+  const modifiedAt = millisOf(mtime)
   return {
-    changedAt: millisOf(mtime),
+    changedAt: modifiedAt,
+    modifiedAt,
     size,
     renewedAt: monotonic,
     lease: Option.some(lease)

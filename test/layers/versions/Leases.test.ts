@@ -1,6 +1,7 @@
 /**
  * Leases of any number, size and state, and a clock that is set.
  */
+import { SystemError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
 import * as NodeContext from "@effect/platform-node/NodeContext"
@@ -179,6 +180,41 @@ describe("many consumers", () => {
     (directory) => storeIn(directory).pipe(Layer.provide(withCountedFiles(counts, isAck)))
   )
 })
+
+scenario(
+  "a lease file of another user with a time in the future ends as any other lease",
+  function* ({ directory, fs }) {
+    const { manifest } = yield* promote("one")
+    const file = `${directory}/acks/other.json`
+    yield* write(file, JSON.stringify({ versionId: manifest.versionId }))
+    yield* fs.utimes(file, new Date(start + 10 ** 10), new Date(start + 10 ** 10))
+    expect((yield* versions)[0]?.leases).toHaveLength(1)
+    yield* TestClock.adjust("29 minutes")
+    expect((yield* versions)[0]?.leases).toHaveLength(1)
+    yield* TestClock.adjust("2 minutes")
+    expect((yield* versions)[0]?.leases).toEqual([])
+    yield* sweep
+    expect(yield* acksIn(directory)).toEqual([])
+  },
+  (directory) => storeIn(directory).pipe(Layer.provide(ofAnotherUser))
+)
+
+/** The disk of this machine, where nobody may set the time of a file. */
+const ofAnotherUser = Layer.effect(
+  FileSystem.FileSystem,
+  Effect.map(FileSystem.FileSystem, (fs) =>
+    FileSystem.FileSystem.of({
+      ...fs,
+      utimes: (path) =>
+        new SystemError({
+          module: "FileSystem",
+          reason: "PermissionDenied",
+          method: "utimes",
+          pathOrDescriptor: path
+        })
+    })
+  )
+)
 
 const isAck = (path: string) => /[\\/]acks[\\/]./.test(path)
 
