@@ -88,11 +88,15 @@ export const make = Effect.fnUntraced(function* ({ addLogger, content, directory
 
   const timestamp = Effect.map(DateTime.now, DateTime.formatIso)
 
-  /** Passes an action on to a screen, like a request on this machine. */
+  /** Passes an action on to a screen, like a request on this machine. The screen may show another content. */
   const ask = ({ action, screen, ...by }: NonNullable<ReportAnswer["actions"]>[number]) =>
-    Effect.catchAll(dispatch({ ...by, screen, action, type: `${content}.screen` }), ({ message }) =>
-      Effect.logWarning(
-        `An action that the hub asks of a screen failed: ${printableLine(message, maxReason)}`
+    read.pipe(
+      Effect.map(({ view }) => view.screens.find(({ id }) => id === screen)?.content ?? content),
+      Effect.flatMap((content) => dispatch({ ...by, screen, action, type: `${content}.screen` })),
+      Effect.catchAll(({ message }) =>
+        Effect.logWarning(
+          `An action that the hub asks of a screen failed: ${printableLine(message, maxReason)}`
+        )
       )
     )
 

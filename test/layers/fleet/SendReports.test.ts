@@ -290,6 +290,38 @@ describe("a player that reports", () => {
     )
   )
 
+  it.scoped("asks a screen of another content of this player through that content", () =>
+    run(
+      Effect.gen(function* () {
+        const { answers, log, passes, updateSlice } = yield* setUp
+        const { addReading } = yield* ControllerState
+        const at = "1970-01-01T00:30:00.000Z"
+        yield* updateSlice("local", () => ({
+          kind: "content",
+          sources: {},
+          screens: [{ id: "menu", versionId: "20261121T093000Z", shownSince: at, heardAt: at, until: at }]
+        }))
+        yield* addReading("local", reading("local", { failingFor: "15 minutes" }))
+        const asked: Array<unknown> = []
+        yield* Effect.flatMap(CommandBus, ({ register }) =>
+          register({
+            type: "local.screen",
+            fields: Schema.Struct({ screen: Schema.String, action: Schema.String }),
+            run: (fields) => Effect.sync(() => asked.push(fields))
+          })
+        )
+        answers((request, signal) => {
+          answers(taken)
+          const actions = [{ screen: "menu", action: "reload" }]
+          return json(200, { vitrine: vitrineVersion, actions })(request, signal)
+        })
+        yield* passes(30_000)
+        expect(asked).toEqual([{ screen: "menu", action: "reload" }])
+        expect(log).toEqual([])
+      })
+    )
+  )
+
   it.scoped("shows the version of the hub without control characters", () =>
     run(
       Effect.gen(function* () {
