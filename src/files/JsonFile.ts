@@ -4,6 +4,7 @@
 import { basename, dirname } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
+import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import { partsOf } from "../internal/nextTurn.ts"
 import { issueText, placedIssues } from "../internal/Options.ts"
@@ -12,11 +13,12 @@ import { errorCode } from "../internal/serializeError.ts"
 import { makeWarnWhile } from "../internal/warnOnce.ts"
 import { removeUnfinished, replaceFile } from "./durable.ts"
 import { readPlainText } from "./readPlainText.ts"
+import { move, retryHeldOpen } from "./systemError.ts"
 
 export interface JsonFile<A> {
   /**
-   * Empty if there is no file. Empty with a warning if the file cannot be used. Removes unfinished files of killed
-   * processes.
+   * Empty if there is no file. Empty with a warning if the file cannot be used; a file that the disk cannot read is
+   * moved to `<file>.unread` before the first write. Removes unfinished files of killed processes.
    */
   readonly read: Effect.Effect<ReadonlyArray<A>>
   /** Replaces the whole file. Returns whether this worked; the first failure in a row is a warning. */
@@ -47,7 +49,19 @@ export const make = Effect.fnUntraced(function* <A, I>(
   const fs = yield* FileSystem.FileSystem
   const decode = Schema.decode(Schema.parseJson(Schema.Array(item)))
   const encode = Schema.encode(Schema.parseJson(item))
+  /** The list on disk could not be read, and must not be overwritten. */
+  const isUnread = yield* Ref.make(false)
+  const unread = `${file}.unread`
   const writing = makeWarnWhile((reason) => `${file} cannot be written, and ${written}: ${reason}`)
+
+  const keepUnread = Effect.zipRight(
+    Effect.catchIf(
+      move(file, unread),
+      (error) => errorCode(error) === "ENOENT",
+      () => Effect.void
+    ),
+    Ref.set(isUnread, false)
+  )
 
   const textOf = (all: ReadonlyArray<A>) =>
     Effect.forEach(partsOf(all, batch), (part) =>
@@ -59,18 +73,29 @@ export const make = Effect.fnUntraced(function* <A, I>(
 
   return {
     read: Effect.ignore(Effect.tryPromise(() => removeUnfinished(dirname(file), basename(file)))).pipe(
-      Effect.zipRight(readPlainText(file, maxBytes)),
+      Effect.zipRight(retryHeldOpen(readPlainText(file, maxBytes))),
+      Effect.tapError((error) => Ref.set(isUnread, !["ENOENT", undefined].includes(errorCode(error)))),
       Effect.flatMap((text) =>
         Effect.mapError(decode(text), (error) => new Error(issueText(placedIssues(error))))
       ),
       Effect.catchAll((error) =>
         errorCode(error) === "ENOENT"
           ? Effect.succeed([])
-          : Effect.as(Effect.logWarning(`${file} cannot be read, and ${read}: ${messageOf(error)}`), [])
+          : Effect.as(
+              Effect.flatMap(Ref.get(isUnread), (isUnread) =>
+                Effect.logWarning(
+                  `${file} cannot be read, and ${read}: ${messageOf(error)}${
+                    isUnread ? `. Before it is written again, it is kept as ${unread}` : ""
+                  }`
+                )
+              ),
+              []
+            )
       )
     ),
     write: (all) =>
       textOf(all).pipe(
+        Effect.tap(() => Effect.whenEffect(keepUnread, Ref.get(isUnread))),
         Effect.flatMap((text) => replaceFile(file, text, { mode: 0o600 })),
         Effect.zipRight(Effect.as(writing.works, true)),
         Effect.catchAll((error) => Effect.as(writing.fails(messageOf(error)), false)),

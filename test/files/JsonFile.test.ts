@@ -1,13 +1,16 @@
 import { execFileSync } from "node:child_process"
+import promises from "node:fs/promises"
+import { syncBuiltinESMExports } from "node:module"
 import { dirname, join } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
-import { describe, expect, it } from "@effect/vitest"
+import { afterAll, describe, expect, it, vi } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
 import * as Schema from "effect/Schema"
 import { unfinishedFile } from "../../src/files/durable.ts"
 import * as JsonFile from "../../src/files/JsonFile.ts"
+import { withAdvancingClock } from "../../src/testing/advancingClock.ts"
 import { withLog } from "../support/logged.ts"
 import { eventually } from "../support/waiting.ts"
 
@@ -135,6 +138,36 @@ describe("a list in a file", () => {
         yield* said
       }),
     damaged
+  )
+
+  const unread: Array<string> = []
+  const opened = vi.spyOn(promises, "open")
+  syncBuiltinESMExports()
+  afterAll(() => {
+    opened.mockRestore()
+    syncBuiltinESMExports()
+  })
+  scenario(
+    "is kept aside if the disk cannot read it, and read again if that fails only for a moment",
+    (file, fs) =>
+      Effect.gen(function* () {
+        yield* (yield* open(file)).write([item("before")])
+        const fails = (code: string) => Promise.reject(Object.assign(new Error(code), { code }))
+        const { read, write } = yield* open(file)
+        opened.mockImplementationOnce(() => fails("EBUSY"))
+        expect((yield* withAdvancingClock(read)).value).toEqual([item("before")])
+        opened.mockImplementationOnce(() => fails("EIO"))
+        expect(yield* read).toEqual([])
+        expect(unread).toEqual([
+          `WARN ${file} cannot be read, and nothing is muted: EIO. Before it is written again, it is kept as ${file}.unread`
+        ])
+        const before = yield* fs.readFileString(file)
+        expect(yield* write([item("after")])).toBe(true)
+        expect(yield* write([item("later")])).toBe(true)
+        expect(yield* fs.readFileString(`${file}.unread`)).toBe(before)
+        expect(yield* read).toEqual([item("later")])
+      }),
+    unread
   )
 
   const unwritable: Array<string> = []
