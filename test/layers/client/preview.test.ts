@@ -4,7 +4,7 @@ import { connect } from "../../../src/layers/client/preview.ts"
 const versionId = "20261121T093000Z"
 
 let isReachable = true
-let lines: Array<{ textContent?: string }> = []
+let lines: Array<{ textContent: string }> = []
 
 beforeEach(() => {
   isReachable = true
@@ -22,7 +22,14 @@ beforeEach(() => {
   vi.stubGlobal("document", {
     documentElement: { append: () => {} },
     createElement: () => {
-      const element = { style: {}, dataset: {}, append: () => {}, remove: () => {}, setAttribute: () => {} }
+      const element = {
+        textContent: "",
+        style: {},
+        dataset: {},
+        append: () => {},
+        remove: () => {},
+        setAttribute: () => {}
+      }
       lines.push(element)
       return element
     }
