@@ -96,9 +96,18 @@ const append = async (folder: string, file: string, text: string) => {
   await appendFile(file, text, { mode: 0o600 })
 }
 
-/** A file that cannot be renamed becomes larger. */
+/** A file that cannot be renamed becomes larger, and the old files stay. */
 const rotate = async (file: string) => {
-  for (let old = maxOld; old > 0; old--) {
-    await rename(old === 1 ? file : `${file}.${old - 1}`, `${file}.${old}`).catch(() => {})
+  const full = `${file}.full`
+  if (!(await isRenamed(file, full))) return
+  for (let old = maxOld; old > 1; old--) {
+    await isRenamed(`${file}.${old - 1}`, `${file}.${old}`)
   }
+  await isRenamed(full, `${file}.1`)
 }
+
+const isRenamed = (from: string, to: string): Promise<boolean> =>
+  rename(from, to).then(
+    () => true,
+    () => false
+  )

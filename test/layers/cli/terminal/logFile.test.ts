@@ -56,6 +56,23 @@ describe("a log file", () => {
     })
   )
 
+  scenario("grows if it cannot be renamed, and the old files stay", (folder, fs) =>
+    Effect.gen(function* () {
+      const log = `${folder}/${name}`
+      yield* fs.makeDirectory(`${log}.full/in the way`, { recursive: true })
+      yield* fs.writeFileString(`${log}.1`, "old")
+      for (let round = 0; round < 3; round++) {
+        yield* Effect.scoped(
+          Effect.map(openLogFile(log), (write) => {
+            write("x".repeat(5.1 * 1024 * 1024))
+          })
+        )
+      }
+      expect(yield* fs.readFileString(`${log}.1`)).toBe("old")
+      expect(Number((yield* fs.stat(log)).size)).toBeGreaterThan(15 * 1024 * 1024)
+    })
+  )
+
   scenario("is created again if it or its folder was removed", (folder, fs) =>
     Effect.gen(function* () {
       const file = `${folder}/logs/${name}`
