@@ -152,7 +152,7 @@ type Changed = HashSet.HashSet<string>
 /** After a permanent failure, the pause before the next try if nothing has changed. */
 const permanentPause = Duration.minutes(10)
 
-/** What the polls of the sources have told. */
+/** What is known from the polls of the sources. */
 interface Polled {
   /** Where the next poll of each source begins. */
   readonly cursors: HashMap.HashMap<string, string>

@@ -42,6 +42,18 @@ const failure = (config: Omit<SourceConfig, "id">) =>
     return yield* Effect.flip(fetch())
   })
 
+/** A source whose function does not return. `isCalled` has the signal of the function. */
+const hanging = Effect.gen(function* () {
+  const isCalled = yield* Deferred.make<AbortSignal>()
+  const { fetch } = yield* setUp({
+    fetch: ({ signal }) => {
+      Deferred.unsafeDone(isCalled, Effect.succeed(signal))
+      return new Promise(() => {})
+    }
+  })
+  return { fetch, isCalled }
+})
+
 describe("a source from a function", () => {
   it.scopedLive("saves the responses of URLs", () =>
     Effect.gen(function* () {
@@ -229,13 +241,7 @@ describe("a source from a function", () => {
 
   it.scoped("has its signal aborted when the fetch is interrupted", () =>
     Effect.gen(function* () {
-      const isCalled = yield* Deferred.make<AbortSignal>()
-      const { fetch } = yield* setUp({
-        fetch: ({ signal }) => {
-          Deferred.unsafeDone(isCalled, Effect.succeed(signal))
-          return new Promise(() => {})
-        }
-      })
+      const { fetch, isCalled } = yield* hanging
       const fetching = yield* Effect.fork(fetch())
       const signal = yield* Deferred.await(isCalled)
       yield* Fiber.interrupt(fetching)
@@ -245,13 +251,7 @@ describe("a source from a function", () => {
 
   it.scoped("has its signal aborted at once when another source fails", () =>
     Effect.gen(function* () {
-      const isCalled = yield* Deferred.make<AbortSignal>()
-      const { fetch } = yield* setUp({
-        fetch: ({ signal }) => {
-          Deferred.unsafeDone(isCalled, Effect.succeed(signal))
-          return new Promise(() => {})
-        }
-      })
+      const { fetch, isCalled } = yield* hanging
       const other = Effect.zipRight(Deferred.await(isCalled), Effect.fail("it failed"))
       const failed = yield* Effect.flip(Effect.all([fetch(), other], { concurrency: "unbounded" }))
       expect(failed).toBe("it failed")
