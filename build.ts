@@ -4,16 +4,7 @@
  *
  * The licences of the packages in it are in `dist/NOTICES.txt`.
  */
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync
-} from "node:fs"
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild"
 
@@ -31,18 +22,6 @@ const apart: Plugin = {
       }
       return { contents: `${before}"vitrine/GlobalValue"${after}` }
     })
-}
-
-/** The page of the dashboard lies beside its modules, where a bundle is not: it reads the page from there. */
-cpSync("src/layers/dashboard/page", "dist/layers/dashboard/page", { recursive: true })
-
-const withPage: Plugin = {
-  name: "with the page",
-  setup: ({ onLoad }) =>
-    onLoad({ filter: /dashboard[/\\]Routes\.ts$/ }, ({ path }) => ({
-      contents: readFileSync(path, "utf8").replace('"page/"', '"../layers/dashboard/page/"'),
-      loader: "ts"
-    }))
 }
 
 const forNode: BuildOptions = {
@@ -198,17 +177,14 @@ const bundleLibrary = () =>
       },
       packages: "external",
       minifySyntax: false,
-      minifyWhitespace: false,
-      plugins: [withPage]
+      minifyWhitespace: false
     },
     () => ""
   )
 
 /** The command line, of which each command loads what it needs. It shares its Effect with plugins, which may bring a copy of it. */
 const bundleCommandLine = () =>
-  bundleInParts("bundle", { entryPoints: ["src/bundle.ts"], plugins: [withPage] }, () =>
-    requiring("import.meta.url")
-  )
+  bundleInParts("bundle", { entryPoints: ["src/bundle.ts"] }, () => requiring("import.meta.url"))
 
 /**
  * What Node imports as `vitrine`: the modules, once the packages that they need are there. A static import would fail

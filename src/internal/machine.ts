@@ -1,10 +1,11 @@
 /**
  * The default id of a machine, and the version of Vitrine on it.
  */
-import { createRequire } from "node:module"
+import { readFileSync } from "node:fs"
 import { hostname } from "node:os"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { packageFile } from "./packageFile.ts"
 
 /** The longest label of a DNS name. */
 const maxLength = 63
@@ -20,10 +21,8 @@ export const nodeIdOf = (hostname: string): string =>
 /** The default id of this host. */
 export const nodeId = Effect.sync(() => nodeIdOf(hostname()))
 
-// By the name of the package, which works in the modules and in the bundle. Another program's bundle may lack the
-// package.
 const readManifest = Option.liftThrowable((): { readonly version: string } =>
-  createRequire(import.meta.url)("vitrine/package.json")
+  JSON.parse(readFileSync(packageFile("package.json"), "utf8"))
 )
 
 /** `unknown` in a program that is bundled and installed without the package. */

@@ -36,7 +36,10 @@ export const install = Effect.fnUntraced(function* (names: ReadonlyArray<string>
   return folder
 })
 
-const installed = Layer.scoped(Installed, install(Object.keys({ ...dependencies, ...peerDependencies })))
+/** The names of the packages that a project with Effect has. */
+export const peersAndDependencies = Object.keys({ ...dependencies, ...peerDependencies })
+
+const installed = Layer.scoped(Installed, install(peersAndDependencies))
 
 /** What a file of tests of the package needs. */
 export const environment = installed.pipe(

@@ -24,6 +24,7 @@ const readablePackage = Effect.acquireRelease(
     for (const name of [
       "package.json",
       "dist",
+      "src/layers/dashboard/page",
       "node_modules/commander",
       "node_modules/jiti",
       "node_modules/neverthrow"

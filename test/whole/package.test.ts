@@ -29,14 +29,15 @@ layer(environment, {
         "LICENSE",
         "dist",
         "package.json",
+        "src",
         "templates"
       ])
       expect(
         others.filter(
           (path) =>
-            path.startsWith("dist/") &&
+            /^(dist|src)\//.test(path) &&
             !/^dist\/(.*\.(js|d\.ts)|NOTICES\.txt|bundle\.json)$/.test(path) &&
-            !/^dist\/layers\/dashboard\/page\/[\w.]+$/.test(path)
+            !/^src\/layers\/dashboard\/page\/[\w.]+$/.test(path)
         )
       ).toEqual([])
       expect(paths.filter((path) => /downloads|\.vitrine|\.test\./.test(path))).toEqual([])

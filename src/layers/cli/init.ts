@@ -2,8 +2,7 @@
  * `vitrine init`
  */
 import { readdirSync, readFileSync } from "node:fs"
-import { createRequire } from "node:module"
-import { basename, dirname, join } from "node:path"
+import { basename, join } from "node:path"
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
@@ -12,6 +11,7 @@ import * as Effect from "effect/Effect"
 import { makePath } from "../../files/durable.ts"
 import { readPlainText } from "../../files/readPlainText.ts"
 import { explain, remove } from "../../files/systemError.ts"
+import { packageFile } from "../../internal/packageFile.ts"
 import { CliError } from "./command.ts"
 import type { Options } from "./program.ts"
 
@@ -112,8 +112,7 @@ export const run = ({ page = false, react = false, vite = false }: Options, fold
     yield* Effect.forEach([...lines, stepsOf[kind]], (line) => Console.log(line), { discard: true })
   })
 
-/** Found by the name of the package, because the source and the bundle are in different folders. */
-const templates = join(dirname(createRequire(import.meta.url).resolve("vitrine/package.json")), "templates")
+const templates = packageFile("templates")
 
 type Kind = "project" | "page" | "vite" | "react"
 

@@ -4,8 +4,6 @@
  * Looks up everything for each request: the folders may appear later, and change.
  */
 
-import { createRequire } from "node:module"
-import { dirname } from "node:path"
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
@@ -14,6 +12,7 @@ import * as Predicate from "effect/Predicate"
 import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import { fileListName } from "../../files/FileList.ts"
+import { packageFile } from "../../internal/packageFile.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import { Manifest } from "../../services/VersionStore.ts"
 import { hostnameOf, unreadableTarget } from "../http/Access.ts"
@@ -117,8 +116,8 @@ export const make = Effect.fnUntraced(function* ({
 
   const clientScript = Effect.fnUntraced(function* (name: string) {
     const missing = notFound([clientFolder, name])
-    const script = yield* Effect.orElse(clientModule, () => missing)
-    return yield* Option.match(yield* PlainFiles.make(dirname(script)).find([name]), {
+    const scripts = yield* Effect.orElse(builtScripts, () => missing)
+    return yield* Option.match(yield* scripts.find([name]), {
       onNone: () => missing,
       onSome: (found) => Effect.succeed(pageResource(found))
     })
@@ -159,8 +158,7 @@ export type Find = Effect.Effect.Success<ReturnType<typeof make>>
 const clientFolder = "vitrine"
 const clientScripts = ["client", "preview", "helpers"].flatMap((name) => [`${name}.js`, `${name}.global.js`])
 
-/** Resolved by the name of the package, because a bundle moves this module. */
-const clientModule = Effect.try(() => createRequire(import.meta.url).resolve("vitrine/client"))
+const builtScripts = Effect.try(() => PlainFiles.make(packageFile("dist")))
 
 /** The largest manifest that is read. Manifests of Vitrine are much smaller. */
 export const maxManifestBytes = 1_048_576

@@ -3,13 +3,14 @@
  */
 
 import { readdirSync, readFileSync } from "node:fs"
-import { extname } from "node:path"
+import { extname, join } from "node:path"
 import * as HttpLayerRouter from "@effect/platform/HttpLayerRouter"
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
+import { packageFile } from "../../internal/packageFile.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import type { View } from "../../services/View.ts"
 import { notFound } from "../http/Application.ts"
@@ -108,8 +109,6 @@ const remoteOf = ({ remoteAddress }: HttpServerRequest.HttpServerRequest): strin
     Option.getOrUndefined
   )
 
-const folder = new URL("page/", import.meta.url)
-
 const types: Readonly<Record<string, string>> = {
   ".css": "text/css; charset=utf-8",
   ".html": "text/html; charset=utf-8",
@@ -124,8 +123,9 @@ export interface PageFile {
   readonly content: Uint8Array
 }
 
-export const readPageFiles = (): ReadonlyArray<PageFile> =>
-  readdirSync(folder).flatMap((name) => {
+const readPageFiles = (): ReadonlyArray<PageFile> => {
+  const folder = packageFile("src/layers/dashboard/page")
+  return readdirSync(folder).flatMap((name) => {
     const type = types[extname(name)]
     return type === undefined
       ? []
@@ -133,7 +133,8 @@ export const readPageFiles = (): ReadonlyArray<PageFile> =>
           {
             path: name === "index.html" ? "/" : `/${name}`,
             type,
-            content: readFileSync(new URL(name, folder))
+            content: readFileSync(join(folder, name))
           }
         ]
   })
+}

@@ -4,11 +4,11 @@
 import { type SpawnOptions, spawn } from "node:child_process"
 import { once } from "node:events"
 import { existsSync } from "node:fs"
-import { createRequire } from "node:module"
 import { dirname, join, resolve } from "node:path"
 import { createInterface } from "node:readline"
 import { type Logger, loadEnv, type ResolvedConfig, type ViteDevServer } from "vite"
 import { configurationNames } from "../../internal/configurationNames.ts"
+import { packageFile } from "../../internal/packageFile.ts"
 import { rejectedEvent } from "./hotClient.ts"
 
 /** Calls the listener at each change with the content that the controller rejects, until the returned function is called. */
@@ -141,7 +141,7 @@ export const runCommand = (
   let isEnding = false
   let disconnect = () => {}
   const run = async () => {
-    const bin = join(createRequire(import.meta.url).resolve("vitrine/package.json"), "../dist/bin.js")
+    const bin = packageFile("dist/bin.js")
     const child = spawn(process.execPath, ["--import", endWithParent, bin, ...command], {
       cwd,
       env,

@@ -7,13 +7,14 @@ import { type ChildProcess, fork } from "node:child_process"
 import { createRequire } from "node:module"
 import { constants, setPriority } from "node:os"
 import { dirname, join } from "node:path"
-import { fileURLToPath, pathToFileURL } from "node:url"
+import { pathToFileURL } from "node:url"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { constVoid } from "effect/Function"
 import * as Pool from "effect/Pool"
 import * as Schema from "effect/Schema"
 import { explain } from "../../../files/systemError.ts"
+import { packageFile } from "../../../internal/packageFile.ts"
 import { excerpt } from "../../../internal/printable.ts"
 import { withTimeout } from "../../../internal/Schedules.ts"
 import { optional } from "../../../internal/schemas.ts"
@@ -123,23 +124,15 @@ export const make = Effect.gen(function* () {
 
 /** TypeScript in this repository; otherwise the program in the package, also if the caller is in a bundle. */
 const programOf = () => {
-  const require = createRequire(import.meta.url)
-  const isSource = import.meta.url.endsWith(".ts")
-  return isSource
-    ? {
-        file: fileURLToPath(new URL("pictureWorker.ts", import.meta.url)),
-        execArgv: [
-          "--import",
-          pathToFileURL(join(dirname(require.resolve("jiti/package.json")), "lib/jiti-register.mjs")).href
-        ]
-      }
-    : {
-        file: join(
-          dirname(require.resolve("vitrine/package.json")),
-          "dist/layers/documents/images/pictureWorker.js"
-        ),
-        execArgv: []
-      }
+  const name = "layers/documents/images/pictureWorker"
+  if (!import.meta.url.endsWith(".ts")) {
+    return { file: packageFile(`dist/${name}.js`), execArgv: [] }
+  }
+  const jiti = dirname(createRequire(import.meta.url).resolve("jiti/package.json"))
+  return {
+    file: packageFile(`src/${name}.ts`),
+    execArgv: ["--import", pathToFileURL(join(jiti, "lib/jiti-register.mjs")).href]
+  }
 }
 
 /**
