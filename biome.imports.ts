@@ -6,11 +6,11 @@
 import { readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
-const shared = ["status", "screens", "memory", "fanOut", "http", "folderLock", "httpClient"]
+const shared = ["status", "leases", "screens", "memory", "fanOut", "http", "httpClient"]
 
 /** What a room imports beside the shared ones, which import only what is named here. */
 const exceptions: Readonly<Record<string, ReadonlyArray<string>>> = {
-  screens: ["status"],
+  screens: ["status", "leases"],
   memory: ["status", "screens"],
   http: ["fanOut"],
   comparing: ["versions", "documents"],

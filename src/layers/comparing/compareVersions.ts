@@ -24,7 +24,7 @@ import {
   type RecordChange
 } from "../../services/ContentDiff.ts"
 import { type VersionId, VersionStore } from "../../services/VersionStore.ts"
-import { listOf, pathOf } from "../versions/DownloadsFolder.ts"
+import { listOf, pathOf } from "../versions/VersionFolders.ts"
 import { recordChange } from "./changeTexts.ts"
 import { type EntryChange, makeComparison } from "./compareDocuments.ts"
 import { NoTable, openTables, type Tables, tryRead } from "./readTables.ts"

@@ -15,6 +15,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import { socketAddress } from "../../files/folderLock.ts"
 import { jsonText } from "../../internal/jsonText.ts"
 import { excerpt } from "../../internal/printable.ts"
 import { messageOf, serializeError } from "../../internal/SerializedError.ts"
@@ -32,7 +33,6 @@ import {
   IpcProtocolError
 } from "../../services/IpcClient.ts"
 import { View } from "../../services/View.ts"
-import { socketAddress } from "../folderLock/folderLock.ts"
 import { isTrustedOwner, locateController } from "./runFolder.ts"
 
 /** How long the controller may take to respond, except to a command. */

@@ -9,10 +9,10 @@ import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import { unfinishedFile } from "../../files/durable.ts"
+import { lockHolder, pipePath, socketFile } from "../../files/folderLock.ts"
 import { readPlainText } from "../../files/readPlainText.ts"
 import { retryHeldOpen } from "../../files/systemError.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
-import { lockHolder, pipePath, socketFile } from "../folderLock/folderLock.ts"
 
 export interface ControllerPaths {
   /** The folder for the files of a running controller. */

@@ -19,7 +19,7 @@ import type { EventBus } from "../../services/EventBus.ts"
 import type { ContentState, SourceState } from "../../services/Slices.ts"
 import type { Promotion, VersionStore } from "../../services/VersionStore.ts"
 import { compareAnnounced } from "../comparing/makeComparing.ts"
-import { makeScreens } from "../screens/Consumers.ts"
+import { makeScreens } from "../leases/Consumers.ts"
 import * as ActiveVersion from "./ActiveVersion.ts"
 import type { ContentRules } from "./ContentOptions.ts"
 import {

@@ -15,7 +15,7 @@ import { goneStatuses } from "../httpClient/Body.ts"
 import * as Download from "../httpClient/Download.ts"
 import { naming } from "../httpClient/localAddress.ts"
 import * as Requests from "../httpClient/Requests.ts"
-import { pathOf } from "../versions/DownloadsFolder.ts"
+import { pathOf } from "../versions/VersionFolders.ts"
 
 /** The address of a copy of a downloads folder. */
 export interface Address {

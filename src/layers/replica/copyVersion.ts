@@ -15,6 +15,7 @@ import { decodeFileList, type FileList, fileListName } from "../../files/FileLis
 import { forEachFile, linkOrCopy, toError } from "../../files/fileBatch.ts"
 import { sha256OfText } from "../../files/sha256.ts"
 import { isDiskFull, move, retryHeldOpen } from "../../files/systemError.ts"
+import { mapDiskError, refuseLink } from "../../files/versionStoreError.ts"
 import { issueText, placedIssues } from "../../internal/Options.ts"
 import type { CopyFailed } from "../../services/Content.ts"
 import {
@@ -28,8 +29,8 @@ import {
 import type { Report } from "../fetching/contentState.ts"
 import type { Fetched } from "../fetching/makeContent.ts"
 import type { OnBytes } from "../httpClient/Download.ts"
-import { mapDiskError, pathOf, refuseLink } from "../versions/DownloadsFolder.ts"
 import { manifestOf } from "../versions/ManifestFile.ts"
+import { pathOf } from "../versions/VersionFolders.ts"
 import { makeCopyProgress } from "./copyProgress.ts"
 import { folderOf, type Hub, type HubVersion, type MovedOn } from "./Hub.ts"
 

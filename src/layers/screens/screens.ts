@@ -7,11 +7,11 @@ import type { Problem } from "../../services/Problem.ts"
 import type { ContentState, Screen, TransportState } from "../../services/Slices.ts"
 import type { GlobalState, Row } from "../../services/StatusSnapshot.ts"
 import type { ScreenStatus, ScreenWord } from "../../services/View.ts"
+import { isHidden, reportsItself, silenceMs } from "../leases/Consumers.ts"
 import { openAt } from "../status/openingHours.ts"
 import { withMutes } from "../status/problems.ts"
 import { firstRows, kv, problemRow, tones, worstTone } from "../status/rows.ts"
 import { contentServersOf, contentsOf, transportsOf } from "../status/slices.ts"
-import { isHidden, reportsItself, silenceMs } from "./Consumers.ts"
 
 type State = Pick<GlobalState, "plugins" | "system">
 

@@ -7,6 +7,7 @@ import { join } from "node:path"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { DownloadsFolder } from "../../files/DownloadsFolder.ts"
 import { fileListName } from "../../files/FileList.ts"
 import { printableLine } from "../../internal/printable.ts"
 import { defined } from "../../internal/schemas.ts"
@@ -17,9 +18,9 @@ import {
   type VersionStore,
   VersionStoreError
 } from "../../services/VersionStore.ts"
-import { DownloadsFolder } from "./DownloadsFolder.ts"
 import { wholeFiles } from "./fileLists.ts"
 import { latestOf, ManifestFile, manifestOf, withHold } from "./ManifestFile.ts"
+import { VersionFolders } from "./VersionFolders.ts"
 
 /** Makes a version on disk the latest one: it becomes the active version, or waits if another version is held. */
 export const writeLatest = Effect.fnUntraced(function* (latest: Manifest) {
@@ -116,7 +117,7 @@ const holdOf = Effect.fnUntraced(function* ({ held }: Manifest) {
 
 /** The manifest of a version on disk, without a hold. Fails if the version is known to be incomplete or damaged. */
 const wholeVersion = Effect.fnUntraced(function* (given: string) {
-  const folder = yield* DownloadsFolder
+  const folder = yield* VersionFolders
   const versionId = yield* folder.find(given)
   const version = folder.ofVersion(versionId)
   const notWhole = (detail: string) => new VersionStoreError({ action: "activate", path: version, detail })

@@ -13,9 +13,11 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
+import { DownloadsFolder } from "../../files/DownloadsFolder.ts"
 import { replaceFile } from "../../files/durable.ts"
 import type { WrittenList } from "../../files/FileList.ts"
 import { isDiskFull, remove } from "../../files/systemError.ts"
+import { mapDiskError, readIfThere, refuseLink } from "../../files/versionStoreError.ts"
 import { issueText, placedIssues } from "../../internal/Options.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import {
@@ -26,7 +28,7 @@ import {
   type VersionId,
   type VersionStoreError
 } from "../../services/VersionStore.ts"
-import { DownloadsFolder, mapDiskError, pathOf, readIfThere, refuseLink } from "./DownloadsFolder.ts"
+import { pathOf, VersionFolders } from "./VersionFolders.ts"
 
 export class ManifestFile extends Context.Tag("vitrine/ManifestFile")<
   ManifestFile,
@@ -72,12 +74,12 @@ export class ManifestFile extends Context.Tag("vitrine/ManifestFile")<
 >() {}
 
 /** What a function that works on versions needs. */
-export type Disk = DownloadsFolder | ManifestFile | FileSystem.FileSystem
+export type Disk = DownloadsFolder | VersionFolders | ManifestFile | FileSystem.FileSystem
 
 /** The services for effects that run later, without the scope and the span of the caller. */
 export const disk = Effect.map(
   Effect.context<Disk>(),
-  Context.pick(DownloadsFolder, ManifestFile, FileSystem.FileSystem)
+  Context.pick(DownloadsFolder, VersionFolders, ManifestFile, FileSystem.FileSystem)
 )
 
 /** The latest version: the waiting one if a version is held, or else the active one. */
@@ -113,6 +115,7 @@ export const layer = (isByHand: boolean) => Layer.effect(ManifestFile, make(isBy
 
 const make = Effect.fnUntraced(function* (isByHand: boolean) {
   const folder = yield* DownloadsFolder
+  const { hasSources, hasVersion, listOf, versionIds } = yield* VersionFolders
   const platform = yield* Effect.context<FileSystem.FileSystem>()
   const changing = yield* Effect.makeSemaphore(1)
   const room = yield* makeRoom(folder.reserve)
@@ -135,15 +138,15 @@ const make = Effect.fnUntraced(function* (isByHand: boolean) {
       return invalid(`is no manifest: ${issueText(placedIssues(decoded.left))}`)
     }
     const { held, sources, versionId, versionPath } = decoded.right
-    if (!(yield* folder.hasVersion(versionId))) {
+    if (!(yield* hasVersion(versionId))) {
       return invalid(`names a version that is not on disk: ${versionId}`)
     }
     const isRight =
       versionPath === pathOf(versionId) && sources.every(({ path, sourceId }) => path === sourceId)
-    if (!isRight || !(yield* folder.hasSources(versionId, sources))) {
+    if (!isRight || !(yield* hasSources(versionId, sources))) {
       return invalid(`names folders that do not belong to version ${versionId}`)
     }
-    const isThere = held?.waiting === undefined || (yield* folder.hasVersion(held.waiting))
+    const isThere = held?.waiting === undefined || (yield* hasVersion(held.waiting))
     const manifest = isThere ? decoded.right : withHold(decoded.right, held, versionId)
     return { status: "ok", manifest } satisfies ManifestReading
   })
@@ -178,12 +181,12 @@ const make = Effect.fnUntraced(function* (isByHand: boolean) {
     }
     const problem = current.status === "invalid" ? current.message : `${file} is missing`
     const lost = Option.filter(yield* content, ({ held }) => held !== undefined)
-    const [before, after] = Array.partition(yield* folder.versionIds, (id) =>
+    const [before, after] = Array.partition(yield* versionIds, (id) =>
       Option.exists(lost, ({ versionId }) => id > versionId)
     )
     for (const versionId of [...after, ...before].reverse()) {
-      const list = yield* folder.listOf(versionId)
-      if (Option.isSome(list) && (yield* folder.hasSources(versionId, list.value.list.sources))) {
+      const list = yield* listOf(versionId)
+      if (Option.isSome(list) && (yield* hasSources(versionId, list.value.list.sources))) {
         yield* room.lend(write(inPlaceOf(lost, manifestOf(list.value))))
         return yield* Effect.logWarning(
           `${problem}. ${Option.isSome(lost) ? "It was held. This version is held in its place" : "The newest version on disk is active again"}: ${versionId}`

@@ -10,11 +10,12 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Order from "effect/Order"
 import * as Ref from "effect/Ref"
+import { DownloadsFolder } from "../../files/DownloadsFolder.ts"
 import { monotonicMillis } from "../../internal/monotonicMillis.ts"
 import type { Lease, Manifest, VersionId, VersionOverview } from "../../services/VersionStore.ts"
-import { DownloadsFolder } from "./DownloadsFolder.ts"
-import { Leases } from "./Leases.ts"
+import { Leases } from "../leases/Leases.ts"
 import { ManifestFile } from "./ManifestFile.ts"
+import { VersionFolders } from "./VersionFolders.ts"
 
 /** Versions that somebody reads, in memory only. There is one entry for each version read in the last two minutes. */
 export class Readers extends Context.Tag("vitrine/Readers")<
@@ -72,9 +73,9 @@ export const readersLayer = Layer.effect(
 
 /** Keeps a version from being swept while it is read. `still` is as for `VersionStore.keep`. */
 export const keep = Effect.fnUntraced(function* (versionId: string, still = false) {
-  const folder = yield* DownloadsFolder
+  const { find, unswept } = yield* VersionFolders
   const readers = yield* Readers
-  yield* folder.unswept(Effect.flatMap(folder.find(versionId), (versionId) => readers.keep(versionId, still)))
+  yield* unswept(Effect.flatMap(find(versionId), (versionId) => readers.keep(versionId, still)))
 })
 
 /** All versions on disk, oldest first. */
@@ -85,7 +86,7 @@ export const versions = Effect.gen(function* () {
 
 const overview = Effect.fnUntraced(function* (leases: ReadonlyArray<Lease>, active: Option.Option<Manifest>) {
   const read = yield* (yield* Readers).kept
-  const versionIds = yield* (yield* DownloadsFolder).versionIds
+  const versionIds = yield* (yield* VersionFolders).versionIds
   return versionIds.map(
     (versionId): VersionOverview => ({
       versionId,
@@ -103,6 +104,7 @@ const overview = Effect.fnUntraced(function* (leases: ReadonlyArray<Lease>, acti
  */
 export const sweep = Effect.fnUntraced(function* (keepVersions: number, areReadersKept: boolean) {
   const folder = yield* DownloadsFolder
+  const { discard, unswept } = yield* VersionFolders
   const manifestFile = yield* ManifestFile
   if (!(yield* folder.wasClaimed)) {
     return []
@@ -116,9 +118,9 @@ export const sweep = Effect.fnUntraced(function* (keepVersions: number, areReade
     const unneeded = expired(yield* overview(leases, active), kept, read)
     return yield* Effect.filter(
       unneeded.map(({ versionId }) => versionId),
-      folder.discard
+      discard
     )
-  }).pipe(folder.unswept)
+  }).pipe(unswept)
   yield* folder.emptyTrash
   yield* manifestFile.keepRoom
   return removed

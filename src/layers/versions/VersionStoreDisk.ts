@@ -9,6 +9,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
+import * as DownloadsFolder from "../../files/DownloadsFolder.ts"
 import { isPlainFileName } from "../../files/fileName.ts"
 import { withoutParentSpan } from "../../internal/background.ts"
 import { decodeOptions, expects, type InvalidOptions, optional } from "../../internal/Options.ts"
@@ -20,13 +21,13 @@ import {
   VersionStore,
   type VersionStoreError
 } from "../../services/VersionStore.ts"
-import * as DownloadsFolder from "./DownloadsFolder.ts"
+import * as Leases from "../leases/Leases.ts"
 import * as Hold from "./Hold.ts"
-import * as Leases from "./Leases.ts"
 import * as ManifestFile from "./ManifestFile.ts"
 import * as Retention from "./Retention.ts"
 import { stageCopy } from "./stageCopy.ts"
 import { stage } from "./staging.ts"
+import * as VersionFolders from "./VersionFolders.ts"
 import { verify } from "./verify.ts"
 
 /** @internal */
@@ -104,10 +105,11 @@ const diskLayer = ({ ackLease, directory, release }: VersionStoreDiskOptions) =>
     ManifestFile.layer(release === "by hand"),
     Leases.layer(ackLease),
     Retention.readersLayer
-  ).pipe(Layer.provideMerge(DownloadsFolder.layer(directory)))
+  ).pipe(Layer.provideMerge(VersionFolders.layer), Layer.provideMerge(DownloadsFolder.layer(directory)))
 
 const makeStore = Effect.fnUntraced(function* ({ keepVersions }: VersionStoreDiskOptions) {
-  const folder = yield* DownloadsFolder.DownloadsFolder
+  const { root } = yield* DownloadsFolder.DownloadsFolder
+  const { find, summarize, unswept } = yield* VersionFolders.VersionFolders
   const manifestFile = yield* ManifestFile.ManifestFile
   const leases = yield* Leases.Leases
   const services = (yield* ManifestFile.disk).pipe(
@@ -120,7 +122,7 @@ const makeStore = Effect.fnUntraced(function* ({ keepVersions }: VersionStoreDis
 
   /** Runs an effect that changes only the manifest, which works on a full disk too. */
   const change = <A, E>(effect: Effect.Effect<A, E, ManifestFile.Disk>) =>
-    onDisk(manifestFile.change(folder.unswept(effect)))
+    onDisk(manifestFile.change(unswept(effect)))
 
   const acknowledge = Effect.fn("VersionStore.acknowledge")(function* (
     consumerId: string,
@@ -130,12 +132,12 @@ const makeStore = Effect.fnUntraced(function* ({ keepVersions }: VersionStoreDis
     if (!isPlainFileName(consumerId)) {
       return yield* new InvalidConsumerId({ consumerId })
     }
-    const existing = yield* folder.find(versionId)
+    const existing = yield* find(versionId)
     yield* leases.take(consumerId, { ...details, versionId: existing })
-  }, folder.unswept)
+  }, unswept)
 
   return VersionStore.of({
-    directory: folder.root,
+    directory: root,
     manifest: manifestFile.read,
     stage: onDisk(stage),
     stageCopy: onDisk(stageCopy),
@@ -143,7 +145,7 @@ const makeStore = Effect.fnUntraced(function* ({ keepVersions }: VersionStoreDis
     hold: (request) => change(Hold.hold(request)),
     release: (request) => change(Hold.release(request)),
     resume: (request) => change(Hold.resume(request)),
-    summarize: folder.summarize,
+    summarize,
     acknowledge,
     consumers: leases.consumers,
     keep: (versionId, still) => onDisk(Retention.keep(versionId, still)),

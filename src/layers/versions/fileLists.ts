@@ -13,10 +13,10 @@ import * as Schema from "effect/Schema"
 import { FileList, fileListName, ListedSource, writtenList } from "../../files/FileList.ts"
 import { entriesIn, forEachFile, toError } from "../../files/fileBatch.ts"
 import { sha256OfFile } from "../../files/sha256.ts"
+import { mapDiskError } from "../../files/versionStoreError.ts"
 import { issueText, placedIssues } from "../../internal/Options.ts"
 import type { SourceFile } from "../../services/ContentSource.ts"
 import { type VersionSource, VersionStoreError } from "../../services/VersionStore.ts"
-import { mapDiskError } from "./DownloadsFolder.ts"
 
 const stat = promisify(statFile)
 

@@ -7,27 +7,30 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { DownloadsFolder } from "../../files/DownloadsFolder.ts"
 import { syncDirectory, syncTree } from "../../files/durable.ts"
 import { fileListName, type WrittenList } from "../../files/FileList.ts"
 import { move as moveTo, remove } from "../../files/systemError.ts"
+import { mapDiskError } from "../../files/versionStoreError.ts"
 import { timeOf, type VersionId, type VersionSource, VersionStoreError } from "../../services/VersionStore.ts"
-import { DownloadsFolder, mapDiskError } from "./DownloadsFolder.ts"
 import { filesIn, makeList } from "./fileLists.ts"
 import { writeLatest } from "./Hold.ts"
 import { latestOf, ManifestFile, manifestOf } from "./ManifestFile.ts"
+import { VersionFolders } from "./VersionFolders.ts"
 
 /** Makes the staged folder a new version. */
 export const publish = Effect.fnUntraced(function* (staged: string, sources: ReadonlyArray<VersionSource>) {
-  const folder = yield* DownloadsFolder
+  const { staging } = yield* DownloadsFolder
+  const { ofVersion, versionIds } = yield* VersionFolders
   const manifestFile = yield* ManifestFile
   const now = yield* Clock.currentTimeMillis
   // Readers may have seen the latest version of the manifest, even if it is not on disk: no older id may follow.
   const named = Option.map(yield* manifestFile.content, latestOf)
-  const versionId = nextVersionId(now, [...(yield* folder.versionIds), ...Option.toArray(named)])
+  const versionId = nextVersionId(now, [...(yield* versionIds), ...Option.toArray(named)])
   const list = yield* makeList(staged, { versionId, generatedAt: new Date(now).toISOString(), sources })
   const latest = Option.map(yield* manifestFile.restored, latestOf)
   yield* writeList(staged, list)
-  yield* syncTree(staged, Option.map(latest, folder.ofVersion)).pipe(mapDiskError("write to", folder.staging))
+  yield* syncTree(staged, Option.map(latest, ofVersion)).pipe(mapDiskError("write to", staging))
   return yield* move(staged, versionId, writeLatest(manifestOf(list)))
 })
 
@@ -44,22 +47,21 @@ export const publishCopy = Effect.fnUntraced(function* <A, E, R>(
   durable: ReadonlyMap<string, unknown>,
   then: Effect.Effect<A, E, R>
 ) {
-  const folder = yield* DownloadsFolder
+  const { staging } = yield* DownloadsFolder
+  const { hasVersion, listOf, ofVersion } = yield* VersionFolders
   const { versionId } = list.list
-  const before = yield* folder.listOf(versionId)
+  const before = yield* listOf(versionId)
   const active = yield* (yield* ManifestFile).content
   const isNamed = Option.exists(
     active,
     (active) => active.versionId === versionId && active.filesSha256 === list.sha256
   )
   if (!isNamed && Option.exists(before, ({ sha256 }) => sha256 !== list.sha256)) {
-    return yield* otherContent(folder.ofVersion(versionId))
+    return yield* otherContent(ofVersion(versionId))
   }
   yield* writeList(staged, list)
-  yield* syncTree(staged, Option.none(), durable).pipe(mapDiskError("write to", folder.staging))
-  return yield* (yield* folder.hasVersion(versionId))
-    ? repair(staged, list, then)
-    : move(staged, versionId, then)
+  yield* syncTree(staged, Option.none(), durable).pipe(mapDiskError("write to", staging))
+  return yield* (yield* hasVersion(versionId)) ? repair(staged, list, then) : move(staged, versionId, then)
 })
 
 const writeList = Effect.fnUntraced(function* (staged: string, { text }: WrittenList) {
@@ -70,7 +72,7 @@ const writeList = Effect.fnUntraced(function* (staged: string, { text }: Written
 
 /** Uninterruptible, and no version is swept meanwhile. */
 const inOneGo = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.flatMap(DownloadsFolder, ({ unswept }) => unswept(Effect.uninterruptible(effect)))
+  Effect.flatMap(VersionFolders, ({ unswept }) => unswept(Effect.uninterruptible(effect)))
 
 /** Moves the folder back if `then` fails. */
 const move = Effect.fnUntraced(function* <A, E, R>(
@@ -78,11 +80,11 @@ const move = Effect.fnUntraced(function* <A, E, R>(
   versionId: VersionId,
   then: Effect.Effect<A, E, R>
 ) {
-  const folder = yield* DownloadsFolder
-  const version = folder.ofVersion(versionId)
-  yield* moveTo(staged, version).pipe(mapDiskError("write to", folder.versions))
-  return yield* syncDirectory(folder.versions).pipe(
-    mapDiskError("write to", folder.versions),
+  const { versions } = yield* DownloadsFolder
+  const version = (yield* VersionFolders).ofVersion(versionId)
+  yield* moveTo(staged, version).pipe(mapDiskError("write to", versions))
+  return yield* syncDirectory(versions).pipe(
+    mapDiskError("write to", versions),
     Effect.zipRight(then),
     Effect.onError(() => Effect.ignore(moveTo(version, staged)))
   )
@@ -95,7 +97,7 @@ const repair = Effect.fnUntraced(function* <A, E, R>(
   then: Effect.Effect<A, E, R>
 ) {
   const fs = yield* FileSystem.FileSystem
-  const version = (yield* DownloadsFolder).ofVersion(list.list.versionId)
+  const version = (yield* VersionFolders).ofVersion(list.list.versionId)
   const files = new Set([...list.files.keys(), fileListName])
   yield* Effect.gen(function* () {
     for (const file of files) {

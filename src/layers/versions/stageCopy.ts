@@ -6,9 +6,11 @@ import { isDeepStrictEqual } from "node:util"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { DownloadsFolder } from "../../files/DownloadsFolder.ts"
 import { decodeFileList, fileListName, type WrittenList } from "../../files/FileList.ts"
 import { linkOrCopy } from "../../files/fileBatch.ts"
 import { isDiskFull } from "../../files/systemError.ts"
+import { mapDiskError } from "../../files/versionStoreError.ts"
 import { issueText, placedIssues } from "../../internal/Options.ts"
 import { excerpt } from "../../internal/printable.ts"
 import {
@@ -18,11 +20,11 @@ import {
   type VersionCopy,
   VersionStoreError
 } from "../../services/VersionStore.ts"
-import { DownloadsFolder, mapDiskError } from "./DownloadsFolder.ts"
 import { filesIn, isWhole } from "./fileLists.ts"
 import { writeLatest } from "./Hold.ts"
 import { type Disk, disk, ManifestFile, manifestOf } from "./ManifestFile.ts"
 import { publishCopy } from "./publish.ts"
+import { VersionFolders } from "./VersionFolders.ts"
 
 /** The absolute paths of files, by digest. */
 type FilesOnDisk = ReadonlyMap<string, string>
@@ -68,7 +70,7 @@ const makeSourceFolder = (staged: string, sourceId: string) => {
  * that is damaged in one version is not reused from another version: both names may be links to the same file.
  */
 const filesOnDisk = Effect.gen(function* () {
-  const { damageOf, listOf, ofVersion, versionIds } = yield* DownloadsFolder
+  const { damageOf, listOf, ofVersion, versionIds } = yield* VersionFolders
   const paths = new Map<string, string>()
   const damagedContents = new Set<string>()
   for (const versionId of yield* versionIds) {
@@ -133,7 +135,7 @@ const publish = Effect.fnUntraced(function* <A, E, R>(
   const list = yield* readCopy(folder, copy, known)
   yield* Effect.forEach(list.list.sources, ({ sourceId }) => makeSourceFolder(folder, sourceId))
   const published = yield* publishCopy(folder, list, known, then(manifestOf(list)))
-  yield* (yield* DownloadsFolder).noteDamage(list.list.versionId, [])
+  yield* (yield* VersionFolders).noteDamage(list.list.versionId, [])
   return published
 })
 

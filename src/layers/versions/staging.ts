@@ -8,16 +8,18 @@ import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
+import { DownloadsFolder } from "../../files/DownloadsFolder.ts"
 import { fileListName, type ListedSource } from "../../files/FileList.ts"
 import { linkOrCopyAll } from "../../files/fileBatch.ts"
 import { isDiskFull, remove } from "../../files/systemError.ts"
+import { mapDiskError } from "../../files/versionStoreError.ts"
 import { defined } from "../../internal/schemas.ts"
 import type { PreviousContent } from "../../services/ContentSource.ts"
 import type { StagedVersion, VersionId, VersionSource } from "../../services/VersionStore.ts"
-import { DownloadsFolder, mapDiskError } from "./DownloadsFolder.ts"
 import { sourceFiles, wholeFiles } from "./fileLists.ts"
 import { disk, latestOf, ManifestFile } from "./ManifestFile.ts"
 import { publish } from "./publish.ts"
+import { VersionFolders } from "./VersionFolders.ts"
 
 /** The version that was the latest when the staging began. */
 interface PreviousVersion {
@@ -50,7 +52,7 @@ export const stage = Effect.gen(function* () {
 })
 
 const previousVersion = Effect.gen(function* () {
-  const { listOf } = yield* DownloadsFolder
+  const { listOf } = yield* VersionFolders
   const versionId = Option.map(yield* (yield* ManifestFile).active, latestOf)
   const list = Option.flatten(yield* Effect.transposeMapOption(versionId, listOf))
   const sources = Option.match(list, { onNone: () => [], onSome: ({ list }) => list.sources })
@@ -64,7 +66,7 @@ const previousContent = Effect.fnUntraced(function* (
   versionId: VersionId,
   { fingerprint, ...source }: ListedSource
 ) {
-  const folder = yield* DownloadsFolder
+  const folder = yield* VersionFolders
   const directory = join(folder.ofVersion(versionId), source.sourceId)
   const damaged = yield* folder.damageOf(versionId)
   const whole = yield* wholeFiles(directory, source.files)
@@ -113,7 +115,7 @@ const reuse = Effect.fnUntraced(function* (
   staged: string,
   { directory, files, sourceId, versionId }: SourceContent
 ) {
-  const { noteDamage } = yield* DownloadsFolder
+  const { noteDamage } = yield* VersionFolders
   const names = Object.keys(files)
   const paths = names.map((name) => `${sourceId}/${name}`)
   const target = join(staged, sourceId)

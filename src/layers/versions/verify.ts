@@ -8,19 +8,20 @@ import * as Option from "effect/Option"
 import { fileListName } from "../../files/FileList.ts"
 import { entriesIn } from "../../files/fileBatch.ts"
 import { sha256OfFile } from "../../files/sha256.ts"
+import { mapDiskError, orWhereMissing } from "../../files/versionStoreError.ts"
 import type { SourceFile } from "../../services/ContentSource.ts"
 import type { FileProblem, Verification } from "../../services/VersionStore.ts"
-import { DownloadsFolder, mapDiskError, orWhereMissing } from "./DownloadsFolder.ts"
 import { noneActive } from "./Hold.ts"
 import { ManifestFile } from "./ManifestFile.ts"
 import { keep } from "./Retention.ts"
+import { VersionFolders } from "./VersionFolders.ts"
 
 /** How many files are read concurrently. A low number leaves the disk and the thread pool to other work. */
 const concurrency = 2
 
 /** Reads all files of a version, by default the active one, and keeps it from being swept meanwhile. */
 export const verify = Effect.fn("VersionStore.verify")(function* (given?: string) {
-  const folder = yield* DownloadsFolder
+  const folder = yield* VersionFolders
   const active = yield* (yield* ManifestFile).active
   const versionId =
     given !== undefined

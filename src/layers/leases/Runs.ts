@@ -5,7 +5,7 @@
  * its lease again, both are running.
  */
 import type { Now } from "../../internal/monotonicMillis.ts"
-import type { LeaseContent } from "./Consumers.ts"
+import type { LeaseContent } from "./LeaseFile.ts"
 
 export interface Run {
   readonly id: string

@@ -11,30 +11,9 @@ import type { Now } from "../../internal/monotonicMillis.ts"
 import { defined } from "../../internal/schemas.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import type { Screen } from "../../services/Slices.ts"
-import {
-  type AckDetails,
-  type Consumer,
-  type Lease,
-  maxConsumers,
-  VersionStore
-} from "../../services/VersionStore.ts"
+import { type Consumer, type Lease, maxConsumers, VersionStore } from "../../services/VersionStore.ts"
+import type { Heard, LeaseContent } from "./LeaseFile.ts"
 import * as Runs from "./Runs.ts"
-
-/** The content of a lease, as the consumer wrote it. */
-export interface LeaseContent extends Pick<Lease, "versionId">, Omit<AckDetails, "closing"> {
-  /** Missing unless the consumer is closing. */
-  readonly closing?: true
-}
-
-/** The last lease of a consumer. */
-export interface Heard {
-  /** When its content changed, in milliseconds since 1970. */
-  readonly changedAt: number
-  /** When it was last renewed: monotonic time, in milliseconds. */
-  readonly renewedAt: number
-  /** `None` if no lease of the consumer could ever be read. */
-  readonly lease: Option.Option<LeaseContent>
-}
 
 /** When each state began, in milliseconds since 1970. */
 interface Past {

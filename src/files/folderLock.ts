@@ -29,12 +29,12 @@ import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
-import { toError } from "../../files/fileBatch.ts"
-import { sha256OfText } from "../../files/sha256.ts"
-import { explain, retryHeldOpen } from "../../files/systemError.ts"
-import { ErrorChain } from "../../internal/SerializedError.ts"
-import { optional } from "../../internal/schemas.ts"
-import { errorCode } from "../../internal/serializeError.ts"
+import { ErrorChain } from "../internal/SerializedError.ts"
+import { optional } from "../internal/schemas.ts"
+import { errorCode } from "../internal/serializeError.ts"
+import { toError } from "./fileBatch.ts"
+import { sha256OfText } from "./sha256.ts"
+import { explain, retryHeldOpen } from "./systemError.ts"
 
 /** Another process has the lock of the folder. */
 export class FolderLocked extends Schema.TaggedError<FolderLocked>()("vitrine/FolderLocked", {

@@ -15,8 +15,10 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import { DownloadsFolder } from "../../files/DownloadsFolder.ts"
 import { isPlainFileName } from "../../files/fileName.ts"
 import { retryHeldOpen } from "../../files/systemError.ts"
+import { mapDiskError, orWhereMissing } from "../../files/versionStoreError.ts"
 import { singleFlight } from "../../internal/background.ts"
 import { type Now, now as readNow } from "../../internal/monotonicMillis.ts"
 import {
@@ -26,10 +28,9 @@ import {
   TooManyLeases,
   type VersionStoreError
 } from "../../services/VersionStore.ts"
-import * as Consumers from "../screens/Consumers.ts"
-import * as Runs from "../screens/Runs.ts"
-import { DownloadsFolder, mapDiskError, orWhereMissing } from "./DownloadsFolder.ts"
+import * as Consumers from "./Consumers.ts"
 import * as LeaseFile from "./LeaseFile.ts"
+import * as Runs from "./Runs.ts"
 
 const extension = ".json"
 
@@ -165,8 +166,8 @@ const make = Effect.fnUntraced(function* (duration: Duration.DurationInput) {
   /** A renewal with equal content writes nothing: only the time of the file changes. */
   const renew = Effect.fnUntraced(function* (
     file: string,
-    lease: Consumers.LeaseContent,
-    before: Option.Option<Consumers.LeaseContent>
+    lease: LeaseFile.LeaseContent,
+    before: Option.Option<LeaseFile.LeaseContent>
   ) {
     const write = Effect.zipRight(claimed, LeaseFile.write(file, lease, staging))
     const isSame = Option.exists(before, (before) => isDeepStrictEqual(before, lease))
@@ -178,8 +179,8 @@ const make = Effect.fnUntraced(function* (duration: Duration.DurationInput) {
   /** Writes a lease and counts it, both or neither: a file that nobody counts would exceed the limit. */
   const keep = (
     consumerId: string,
-    lease: Consumers.LeaseContent,
-    before: Option.Option<Consumers.LeaseContent>,
+    lease: LeaseFile.LeaseContent,
+    before: Option.Option<LeaseFile.LeaseContent>,
     renewedAt?: number
   ) =>
     Effect.uninterruptible(
@@ -209,7 +210,7 @@ const make = Effect.fnUntraced(function* (duration: Duration.DurationInput) {
    */
   const close = Effect.fnUntraced(function* (
     consumerId: string,
-    before: Consumers.LeaseContent,
+    before: LeaseFile.LeaseContent,
     runId: string | undefined
   ) {
     const entry = known.get(consumerId)

@@ -9,11 +9,11 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { hashOf, lockFolder, lockHolder, pipePath } from "../../../src/layers/folderLock/folderLock.ts"
-import { contend, leaveDeadSocket } from "../../support/contenders.ts"
-import { scenarios } from "../../support/scenario.ts"
-import { mayMount, smallDisk } from "../../support/tmpfs.ts"
-import { eventually } from "../../support/waiting.ts"
+import { hashOf, lockFolder, lockHolder, pipePath } from "../../src/files/folderLock.ts"
+import { contend, leaveDeadSocket } from "../support/contenders.ts"
+import { scenarios } from "../support/scenario.ts"
+import { mayMount, smallDisk } from "../support/tmpfs.ts"
+import { eventually } from "../support/waiting.ts"
 
 const scenario = scenarios(
   NodeFileSystem.layer,

@@ -9,12 +9,11 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { replaceFile } from "../../files/durable.ts"
+import { mapDiskError } from "../../files/versionStoreError.ts"
 import { now } from "../../internal/monotonicMillis.ts"
 import { printableLine } from "../../internal/printable.ts"
 import { defined } from "../../internal/schemas.ts"
-import { type Lease, VersionId } from "../../services/VersionStore.ts"
-import type { Heard, LeaseContent } from "../screens/Consumers.ts"
-import { mapDiskError } from "./DownloadsFolder.ts"
+import { type AckDetails, type Lease, VersionId } from "../../services/VersionStore.ts"
 
 /** The largest lease file that is read, in bytes. */
 const maxBytes = 4096
@@ -25,6 +24,22 @@ const maxRunId = 64
 
 /** A file that changed so recently may change again within the same modification time, in milliseconds. */
 const youngMs = 2000
+
+/** The content of a lease, as the consumer wrote it. */
+export interface LeaseContent extends Pick<Lease, "versionId">, Omit<AckDetails, "closing"> {
+  /** Missing unless the consumer is closing. */
+  readonly closing?: true
+}
+
+/** The last lease of a consumer. */
+export interface Heard {
+  /** When its content changed, in milliseconds since 1970. */
+  readonly changedAt: number
+  /** When it was last renewed: monotonic time, in milliseconds. */
+  readonly renewedAt: number
+  /** `None` if no lease of the consumer could ever be read. */
+  readonly lease: Option.Option<LeaseContent>
+}
 
 /** What is known of a file. Keeps the last complete content: a file may be read while it is being written. */
 export interface LeaseFile extends Heard {
