@@ -4,10 +4,12 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
+import * as ExecutionStrategy from "effect/ExecutionStrategy"
+import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as FiberRef from "effect/FiberRef"
 import * as Option from "effect/Option"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
 import * as SynchronizedRef from "effect/SynchronizedRef"
 import * as Tracer from "effect/Tracer"
 
@@ -57,3 +59,16 @@ export const singleFlight = <A, E>(scope: Scope.Scope) =>
  */
 export const withoutParentSpan: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> =
   Effect.locallyWith(FiberRef.currentContext, Context.omit(Tracer.ParentSpan))
+
+/** Runs a setup. If it fails, everything that it has opened closes at once, and not with the scope of the caller. */
+export const closedIfFailed = <A, E, R>(
+  setup: Effect.Effect<A, E, R>
+): Effect.Effect<A, E, Exclude<R, Scope.Scope> | Scope.Scope> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.sequential)
+      return yield* Effect.onError(restore(Scope.extend(setup, scope)), (cause) =>
+        Scope.close(scope, Exit.failCause(cause))
+      )
+    })
+  )

@@ -15,6 +15,7 @@ import * as Predicate from "effect/Predicate"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { findPrivate, withPrivate } from "../../files/privateFiles.ts"
+import { closedIfFailed } from "../../internal/background.ts"
 import {
   decodeOptions,
   expects,
@@ -151,12 +152,13 @@ export const layerConfig = (
   Layer.scoped(ContentServer, Effect.flatMap(Config.unwrap(options), make))
 
 /**
- * As `layer`, but without a layer.
+ * As `layer`, but without a layer. After a failure it can be called again.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const make = (config: ContentServerConfig = {}) => Effect.flatMap(decode(config), fromOptions)
+export const make = (config: ContentServerConfig = {}) =>
+  Effect.flatMap(decode(config), (options) => closedIfFailed(fromOptions(options)))
 
 /** As `make`, with decoded options. @internal */
 export const fromOptions = Effect.fnUntraced(function* (options: ContentServerOptions) {

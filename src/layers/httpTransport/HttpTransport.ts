@@ -12,6 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import { closedIfFailed } from "../../internal/background.ts"
 import { InvalidOptions, issuesOf } from "../../internal/Options.ts"
 import { printableLine } from "../../internal/printable.ts"
 import { defined } from "../../internal/schemas.ts"
@@ -120,12 +121,14 @@ export const layerConfig = (
 > => Layer.scoped(HttpTransport, Effect.flatMap(Config.unwrap(options), make))
 
 /**
- * As `layer`, but without a layer. It subscribes to the event bus before it waits for anything.
+ * As `layer`, but without a layer. It subscribes to the event bus before it waits for anything. After a failure it can be
+ * called again.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const make = (config: HttpTransportConfig = {}) => Effect.flatMap(decode(config), fromOptions)
+export const make = (config: HttpTransportConfig = {}) =>
+  Effect.flatMap(decode(config), (options) => closedIfFailed(fromOptions(options)))
 
 const fromOptions = (options: HttpTransportOptions) =>
   start(options, EventStream.makeSockets, (eventStream, access) =>

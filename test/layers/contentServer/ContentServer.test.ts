@@ -9,6 +9,7 @@ import { ContentServer } from "../../../src/services/ContentServer.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import type { Case } from "../../../src/testing/runCase.ts"
 import * as server from "../../support/contentServer.ts"
+import * as lifetime from "../../support/lifetime.ts"
 import { sha256 } from "../../support/sha256.ts"
 import { memoryServices } from "../../support/transport.ts"
 import { eventually } from "../../support/waiting.ts"
@@ -427,6 +428,13 @@ describe("the server", () => {
     const port = yield* server.port
     const error = yield* Effect.flip(ContentServerLayer.make({ port }))
     expect(error).toMatchObject({ _tag: "vitrine/BindError", code: "EADDRINUSE", port })
+  })
+
+  served("leaves nothing behind where its port is in use", function* () {
+    const port = yield* server.port
+    const before = yield* lifetime.whatIsThere
+    yield* Effect.flip(ContentServerLayer.make({ port, reports: { token: "0123456789abcdef" } }))
+    yield* before.isAllAgain()
   })
 })
 

@@ -26,6 +26,7 @@ import * as Plugin from "../../../src/services/Plugin.ts"
 import type { ReplayBacklog } from "../../../src/services/ReplayBacklog.ts"
 import { messages } from "../../support/eventStream.ts"
 import { freePort } from "../../support/freePort.ts"
+import * as lifetime from "../../support/lifetime.ts"
 import { withLog } from "../../support/logged.ts"
 import { type Connection, connect, format, parse } from "../../support/rawHttp.ts"
 import * as transport from "../../support/transport.ts"
@@ -340,6 +341,22 @@ describe("binding", () => {
       )
       expect((yield* transport.request({ target: "/status" })).status).toBe(200)
     }).pipe(Effect.provide(transport.layer()))
+  )
+
+  it.scoped("a port in use can be tried again until it is free", () =>
+    Effect.gen(function* () {
+      const other = yield* Scope.make()
+      const { address } = yield* Scope.extend(HttpTransportLayer.make({ port: 0, name: "other" }), other)
+      const { port } = Option.getOrThrow(address)
+      const before = yield* lifetime.whatIsThere
+      const make = HttpTransportLayer.make({ port })
+      for (let count = 1; count <= 2; count++) {
+        expect(yield* Effect.flip(make)).toMatchObject({ _tag: "vitrine/BindError", port })
+        yield* before.isAllAgain()
+      }
+      yield* Scope.close(other, Exit.void)
+      expect((yield* make).address).toMatchObject(Option.some({ port }))
+    }).pipe(Effect.provide(transport.memoryServices()))
   )
 
   it.effect.each(["192.0.2.1", `${"x".repeat(64)}.invalid`])(
