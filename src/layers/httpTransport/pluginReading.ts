@@ -37,7 +37,7 @@ const problems = (name: string, slice: TransportState, now: number): ReadonlyArr
   }
   const { reason, since } = problem
   const text = `The ${transport} receives no events since ${since}: ${reason}`
-  return [{ code: "transport:no-events", severity: "error", subject: name, text, since }, ...found]
+  return [{ code: "transport:no-events", severity: "warning", subject: name, text, since }, ...found]
 }
 
 const rows = (slice: TransportState, now: number): ReadonlyArray<Row> => {

@@ -41,7 +41,7 @@ const problems = (slice: NatsState, now: number): ReadonlyArray<Problem> => {
   const found: Array<Problem> = []
   if ("problem" in link) {
     const text = `There has been no connection to NATS at ${servers} since ${link.since}: ${link.problem}`
-    found.push({ code: "nats:away", severity: "error", subject: servers, text, since: link.since })
+    found.push({ code: "nats:away", severity: "warning", subject: servers, text, since: link.since })
   }
   if (unknownElsewhere !== undefined) {
     const { commands, reason } = unknownElsewhere

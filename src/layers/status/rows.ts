@@ -51,7 +51,7 @@ export const used = (label: string, count: number, maximum: number): Row =>
 export const busRows = (problem: BusProblem | undefined): ReadonlyArray<Row> =>
   problem === undefined
     ? []
-    : [kv("Event bus", `no events since ${problem.since}: ${problem.reason}`, "error")]
+    : [kv("Event bus", `no events since ${problem.since}: ${problem.reason}`, "warn")]
 
 /** How many rows of one kind are listed. */
 const maxListed = 20

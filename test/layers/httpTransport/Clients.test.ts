@@ -85,7 +85,7 @@ describe("the status of a transport", () => {
           label: "Event bus",
           value:
             "no events since 1970-01-01T00:01:00.000Z: The event bus could not deliver events: no engine",
-          tone: "error"
+          tone: "warn"
         }
       ])
       // It may not sleep yet when the problem shows.

@@ -2,6 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import type { DashboardState } from "../../../src/layers/dashboard/DashboardState.ts"
 import type { NatsState } from "../../../src/layers/nats/pluginReading.ts"
 import { nothingRemembered, remember } from "../../../src/layers/status/problems.ts"
+import { wordOf } from "../../../src/layers/status/view.ts"
 import type { ContentServerState, TransportState } from "../../../src/services/Slices.ts"
 import { player } from "../../support/fleet.ts"
 import { readState } from "../../support/readState.ts"
@@ -82,7 +83,11 @@ describe("the problems of a state", () => {
       problem: away
     }
     expect(said({ "http-transport": full })).toEqual([
-      ["transport:no-events", "error", `The HTTP transport receives no events since ${since}: no connection`],
+      [
+        "transport:no-events",
+        "warning",
+        `The HTTP transport receives no events since ${since}: no connection`
+      ],
       [
         "transport:full",
         "warning",
@@ -115,11 +120,19 @@ describe("the problems of a state", () => {
     expect(failed("2026-11-22T08:50:00.000Z")).toEqual([])
   })
 
+  it("are warnings if no events come, because screens still get new versions", () => {
+    const plugins = {
+      "http-transport": { ...transport, problem: away },
+      nats: { ...nats, link: { since, problem: "no answer" } }
+    }
+    expect(wordOf(problems(plugins))).toBe("WARNING")
+  })
+
   it("name the transport, if there are several", () => {
     expect(problems({ kiosk: { ...transport, problem: away }, "http-transport": transport })).toEqual([
       {
         code: "transport:no-events",
-        severity: "error",
+        severity: "warning",
         subject: "kiosk",
         text: `The HTTP transport "kiosk" receives no events since ${since}: no connection`,
         since
@@ -150,7 +163,11 @@ describe("the problems of a state", () => {
       }
     }
     expect(said(plugins)).toEqual([
-      ["nats:away", "error", `There has been no connection to NATS at nats://hub since ${since}: no answer`],
+      [
+        "nats:away",
+        "warning",
+        `There has been no connection to NATS at nats://hub since ${since}: no answer`
+      ],
       ["nats:commands", "warning", "Other processes do not know the commands lamp.on, lamp.off: no answer"],
       [
         "nats:unpublished",
