@@ -47,13 +47,14 @@ const fieldChange = ({ field, ...values }: ValueChange): FieldChange => ({
 })
 
 const valueTexts = (values: Omit<ValueChange, "field">): Omit<FieldChange, "field"> => {
-  const from = "from" in values ? textOf(values.from) : undefined
-  const to = "to" in values ? textOf(values.to) : undefined
+  const short = [values.from, values.to].map(textOf)
+  // The paths of two files may be equal where, for example, their sizes are not.
+  const [from, to] = short[0] === short[1] ? [JSON.stringify(values.from), JSON.stringify(values.to)] : short
   const start = from === undefined || to === undefined ? 0 : startOfDifference(from, to)
   return defined({ from: from && cut(from, start), to: to && cut(to, start) })
 }
 
-const textOf = (value: unknown): string => JSON.stringify(withoutLinks(value))
+const textOf = (value: unknown): string | undefined => JSON.stringify(withoutLinks(value))
 
 const cut = (text: string, start: number): string =>
   printableLine(start === 0 ? text : `…${text.slice(start)}`, maxText)

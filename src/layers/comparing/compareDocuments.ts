@@ -1,12 +1,15 @@
 /**
  * Finds the differences of two documents: records by their ids, fields by their names.
  *
- * The order of records and of names in objects does not matter. A saved attachment counts as its file, because its
- * links change in every response.
+ * The order of records and of names in objects does not matter, and neither does what a vendor changes by itself: the
+ * signatures of links, and all links of an attachment.
  */
 import * as Array from "effect/Array"
 import * as Predicate from "effect/Predicate"
 import type { ChangeKind } from "../../services/ContentDiff.ts"
+import { type JsonObject, mapParts } from "../documents/jsonValues.ts"
+import { withoutSignatures } from "../documents/media/links.ts"
+import { isReplacement } from "../documents/media/placeMedia.ts"
 
 /** A record with its id, or a key with its value. */
 export type Entry = readonly [id: string, value: unknown]
@@ -101,24 +104,32 @@ const isSame = (one: unknown, other: unknown): boolean => {
       one.every((item, index) => isSame(item, other[index]))
     )
   }
+  if (Predicate.isString(one))
+    return Predicate.isString(other) && withoutSignatures(one) === withoutSignatures(other)
   if (!Predicate.isReadonlyRecord(one) || !Predicate.isReadonlyRecord(other)) return false
-  if (Predicate.isString(one.localPath)) return one.localPath === other.localPath
-  const names = Object.keys(one)
+  const names = lastingNames(one)
   return (
-    names.length === Object.keys(other).length &&
+    names.length === lastingNames(other).length &&
     names.every((name) => Object.hasOwn(other, name) && isSame(one[name], other[name]))
   )
 }
 
-/** Replaces each saved attachment by the path of its file. */
+/** Attachments of tables get new links at every listing. */
+const lastingNames = (object: JsonObject): ReadonlyArray<string> => {
+  const names = Object.keys(object)
+  return isAttachment(object) ? names.filter((name) => name !== "url" && name !== "thumbnails") : names
+}
+
+const isAttachment = ({ filename, id, localPath }: JsonObject): boolean =>
+  Predicate.isString(id) &&
+  Predicate.isString(filename) &&
+  Predicate.isString(localPath) &&
+  localPath.startsWith("attachments/")
+
+/** Replaces attachments and replaced links by the paths of their files, and removes signatures of links. */
 export const withoutLinks = (value: unknown): unknown => {
-  if (globalThis.Array.isArray(value)) {
-    return value.map(withoutLinks)
-  }
-  if (!Predicate.isReadonlyRecord(value)) {
-    return value
-  }
-  return Predicate.isString(value.localPath)
+  if (Predicate.isString(value)) return withoutSignatures(value)
+  return Predicate.isReadonlyRecord(value) && (isAttachment(value) || isReplacement(value))
     ? value.localPath
-    : Object.fromEntries(Object.entries(value).map(([name, part]) => [name, withoutLinks(part)]))
+    : mapParts(value, withoutLinks)
 }

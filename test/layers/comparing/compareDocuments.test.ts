@@ -9,6 +9,7 @@ import * as FastCheck from "effect/FastCheck"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type { RecordKey } from "../../../src/internal/recordKey.ts"
+import { recordChange } from "../../../src/layers/comparing/changeTexts.ts"
 import {
   compareFields,
   type EntryChange,
@@ -191,7 +192,7 @@ describe("the difference of two tables", () => {
     Effect.gen(function* () {
       const record = (url: string, localPath: string) => ({
         id: "rec1",
-        picture: [{ id: "att1", url, localPath, thumbnails: { small: { url } } }]
+        picture: [{ id: "att1", filename: "a.png", url, localPath, thumbnails: { small: { url } } }]
       })
       const before = record("https://one.example/", "attachments/att1/a.png")
       expect(
@@ -202,6 +203,62 @@ describe("the difference of two tables", () => {
       ).toMatchObject([{ id: "rec1", change: "changed" }])
     })
   )
+
+  it.effect("shows the other fields of a record or an object that has a file", () =>
+    Effect.gen(function* () {
+      const localPath = "media/a-0123456789abcdef.png"
+      const url = "https://one.example/a.png"
+      const bell = { id: "1", localPath, url, title: "Bell" }
+      const lamp = { id: "2", cover: { alternativeText: "A lamp", localPath, url } }
+      const gong = { ...bell, title: "Gong" }
+      const other = { id: "2", cover: { ...lamp.cover, alternativeText: "A light" } }
+      expect(yield* compareSaved([bell, lamp], [gong, other])).toMatchObject([
+        { id: "1", change: "changed" },
+        { id: "2", change: "changed" }
+      ])
+      expect(atOnce(compareFields(bell, gong))).toEqual([{ field: "title", from: "Bell", to: "Gong" }])
+      expect(
+        atOnce(recordChange("records", { id: "2", change: "changed", before: lamp, after: other }))
+      ).toEqual({
+        id: "2",
+        change: "changed",
+        fields: [
+          { field: "cover", from: expect.stringContaining("A lamp"), to: expect.stringContaining("A light") }
+        ]
+      })
+    })
+  )
+
+  it.effect("ignores the signatures of links", () =>
+    Effect.gen(function* () {
+      const record = (signature: string, title: string) => ({
+        id: "1",
+        image: `https://one.example/a.png?X-Amz-Date=1&X-Amz-Signature=${signature}&v=2`,
+        title
+      })
+      expect(yield* compareSaved([record("1", "Bell")], [record("2", "Bell")])).toEqual([])
+      expect(atOnce(compareFields(record("1", "Bell"), record("2", "Gong")))).toEqual([
+        { field: "title", from: "Bell", to: "Gong" }
+      ])
+    })
+  )
+
+  it("shows two values of a field whose files have the same path", () => {
+    const picture = (width: number) => [
+      { filename: "a.png", id: "att1", localPath: "attachments/att1/a.png", width }
+    ]
+    const change = recordChange("records", {
+      id: "rec1",
+      change: "changed",
+      before: { picture: picture(0) },
+      after: { picture: picture(800) }
+    })
+    expect(atOnce(change)).toMatchObject({
+      fields: [
+        { field: "picture", from: expect.stringContaining('"width":0'), to: expect.stringContaining("800") }
+      ]
+    })
+  })
 })
 
 describe("a table", () => {

@@ -213,7 +213,9 @@ const hasOurSizes = ({ sizes }: JsonObject): boolean =>
   )
 
 /** A string that an earlier run has replaced. */
-const isReplacement = (value: unknown): value is { readonly url: string } =>
+export const isReplacement = (
+  value: unknown
+): value is { readonly localPath: string; readonly url: string } =>
   Predicate.isReadonlyRecord(value) &&
   Predicate.isString(value.url) &&
   isPlaced(value) &&
