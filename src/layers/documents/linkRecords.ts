@@ -184,7 +184,10 @@ const makeResolving = (targets: ReadonlyArray<Target>, seen: Set<string>) => {
   }
 }
 
-/** The value for an id, or for a list of ids. A cell of CSV has several ids with commas between them. */
+/**
+ * The value for an id, or for a list of ids. A cell of CSV has several ids with commas between them; a text of which no
+ * part is an id stays as it is.
+ */
 const linkedValue = (
   value: unknown,
   records: ReadonlyMap<string, unknown>,
@@ -199,5 +202,6 @@ const linkedValue = (
   if (Array.isArray(value)) return value.map(recordOf)
   if (!Predicate.isString(value) || records.has(value)) return recordOf(value)
   const ids = value.split(",").map((id) => id.trim())
-  return value.trim() === "" ? value : ids.length > 1 ? ids.map(recordOf) : recordOf(value.trim())
+  if (!ids.some((id) => records.has(id))) return value.trim() === "" ? value : recordOf(value)
+  return ids.length > 1 ? ids.map(recordOf) : recordOf(value.trim())
 }

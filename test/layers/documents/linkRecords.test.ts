@@ -78,7 +78,7 @@ describe("links between documents", () => {
     Effect.gen(function* () {
       const objects = list("objects", [
         { id: 1, maker: ["m1", "m9"] },
-        { id: 2, maker: "m9, m8" }
+        { id: 2, maker: "m9" }
       ])
       const [{ objects: found }, warnings] = yield* linking({ maker: "makers", Maker: "makers" }, [
         objects,
@@ -86,11 +86,28 @@ describe("links between documents", () => {
       ])
       expect(found).toEqual([
         { id: 1, maker: [ada, "m9"] },
-        { id: 2, maker: ["m9", "m8"] }
+        { id: 2, maker: "m9" }
       ])
       expect(warnings).toEqual([
-        'the field "maker" has 3 ids that no record of "makers" has; kept as they are (m9, m8)',
+        'the field "maker" has 2 ids that no record of "makers" has; kept as they are (m9)',
         '"links" names the field "Maker", which no record has'
+      ])
+    })
+  )
+
+  it.effect("leave a text with commas, unless a part of it is an id", () =>
+    Effect.gen(function* () {
+      const texts = ["Company, Inc., London", " unknown hand ", "m1, by hand"].map((maker, id) => ({
+        id,
+        maker
+      }))
+      const [found, warnings] = yield* linking({ maker: "makers" }, [
+        list("objects", texts),
+        list("makers", makers)
+      ])
+      expect(found.objects).toEqual([texts[0], texts[1], { id: 2, maker: [ada, "by hand"] }])
+      expect(warnings).toEqual([
+        'the field "maker" has 3 ids that no record of "makers" has; kept as they are (Company, Inc., London, unknown hand, by hand)'
       ])
     })
   )
