@@ -5,7 +5,6 @@
 import { resolve } from "node:path"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { withPrivate } from "../../files/privateFiles.ts"
 import { type InvalidOptions, issuesOf } from "../../internal/Options.ts"
@@ -37,9 +36,7 @@ export const content = (config: ContentOptions.ContentConfig): Plugin.Plugin =>
   })
 
 const withSourceServices = <A, E, R>(effect: Effect.Effect<A, E, R>, cwd: string) =>
-  Effect.flatMap(Layer.build(RequestPacingMemory.layer), (pacing) =>
-    effect.pipe(Effect.provide(pacing), Effect.provideService(BaseFolder, cwd))
-  )
+  effect.pipe(Effect.provide(RequestPacingMemory.layerShared), Effect.provideService(BaseFolder, cwd))
 
 type VersionsOptions = Pick<
   ContentOptions.ContentOptions,

@@ -12,12 +12,14 @@ import { type Pacer, RequestPacing } from "../../services/RequestPacing.ts"
 import { reportWait } from "../../services/WaitObserver.ts"
 
 /**
- * The pace of one process. Requests of other processes with the same key do not count.
+ * A pace of its own for each build of this layer. Requests of other processes with the same key do not count.
  *
  * @since 0.1.0
  * @category layers
  */
-export const layer: Layer.Layer<RequestPacing> = Layer.sync(RequestPacing, () => {
+export const layer: Layer.Layer<RequestPacing> = Layer.sync(RequestPacing, () => make())
+
+const make = () => {
   const pacers = new Map<string, (interval: Duration.Duration) => Pacer>()
   return RequestPacing.of({
     pacer: (key, interval) =>
@@ -27,7 +29,7 @@ export const layer: Layer.Layer<RequestPacing> = Layer.sync(RequestPacing, () =>
         return pacer(Duration.decode(interval))
       })
   })
-})
+}
 
 const makePacer = (): ((interval: Duration.Duration) => Pacer) => {
   const inOrder = makeQueue()
@@ -80,3 +82,11 @@ const makeQueue = () => {
       )
     })
 }
+
+/**
+ * One pace for all who use this layer, wherever they build it. Configurations use it.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerShared: Layer.Layer<RequestPacing> = Layer.succeed(RequestPacing, make())

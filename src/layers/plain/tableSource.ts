@@ -15,7 +15,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import { fileName, idOf } from "../../files/fileName.ts"
-import { RequestPacing } from "../../services/RequestPacing.ts"
+import type { RequestPacing } from "../../services/RequestPacing.ts"
 import { SourceError } from "../../services/SourceError.ts"
 import { TableSourceClient } from "../../services/TableSourceClient.ts"
 import { catchTooDeep, type Document, type Keys } from "../documents/Document.ts"
@@ -76,7 +76,7 @@ const makeTableDocuments = (
       Effect.flatMap(([, warnings]) => say(warnings)),
       Effect.provideServiceEffect(TableSourceClient, client),
       Effect.provide(HttpClientNode.layer),
-      Effect.provideService(RequestPacing, pacing),
+      Effect.provide(RequestPacingMemory.layerShared),
       Effect.mapError((cause) => new SourceError({ source: id, cause })),
       Effect.onError((cause) => Effect.forEach(documents, ({ fail }) => fail(cause))),
       withPlainLogger(context),
@@ -87,9 +87,6 @@ const makeTableDocuments = (
     return documents.map(({ settled, table }) => ({ id: fileName(table), data: unwrap(settled, signal) }))
   }
 }
-
-/** Shared by the process: sources with the same base share its rate limit. */
-const pacing = Effect.runSync(Effect.provide(RequestPacing, RequestPacingMemory.layer))
 
 interface Checked {
   readonly check: Option.Option<TableCheck>

@@ -5,6 +5,7 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { expect, it } from "@effect/vitest"
 import * as Chunk from "effect/Chunk"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
@@ -12,14 +13,17 @@ import {
   CommandBus,
   Content,
   type ContentConfig,
+  type ContentSource,
   Controller,
   ControllerServices,
   ControllerState,
   content,
   EventBus,
   HttpClientNode,
+  RequestPacing,
   VersionStore
 } from "../../../src/index.ts"
+import { withAdvancingClock } from "../../../src/testing/advancingClock.ts"
 import { makeTemporaryStore } from "../../support/content.ts"
 
 const provided = Effect.provide(
@@ -130,5 +134,38 @@ it.scoped.each(["", "Archive", "a.b", "content:", "1st"])("the name %j of a cont
     expect(error.message).toContain(
       'name: expected a name such as "archive", of small letters, digits and hyphens'
     )
+  }).pipe(provided)
+)
+
+it.scoped("the contents of a configuration share the pace of a base", () =>
+  Effect.gen(function* () {
+    const starts: Array<number> = []
+    const paced: ContentSource.ContentSourceDefinition = {
+      id: "tables",
+      issues: [],
+      make: Effect.gen(function* () {
+        const pacer = yield* (yield* RequestPacing.RequestPacing).pacer("one base of this test", "1 second")
+        const request = Effect.zipRight(pacer.take, Clock.currentTimeMillis)
+        return {
+          id: "tables",
+          fetch: () =>
+            Effect.map(request, (at) => {
+              starts.push(at)
+              return { fingerprint: "", records: 0, bytes: 0 }
+            })
+        }
+      })
+    }
+    const cwd = yield* (yield* FileSystem.FileSystem).makeTempDirectoryScoped()
+    const plugins = [
+      content({ sources: [paced] }),
+      content({ sources: [paced], name: "archive", downloadPath: "archive" })
+    ]
+    yield* Controller.runTask(
+      { cwd, plugins },
+      withAdvancingClock(Effect.zipRight(dispatch("content.fetch"), dispatch("archive.fetch")))
+    )
+    const [first = 0, second = 0] = starts
+    expect(second - first).toBeGreaterThanOrEqual(1000)
   }).pipe(provided)
 )
