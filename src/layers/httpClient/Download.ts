@@ -108,6 +108,7 @@ interface Part {
 interface Begun {
   /** For `If-Range`. */
   readonly validator: string
+  readonly headers: Headers
   /** Its size, if it is known. */
   readonly size: number | undefined
 }
@@ -169,6 +170,8 @@ export const make = Effect.fnUntraced(function* ({
     // One fiber uses them: a try continues where the last try ended.
     let part = nothing()
     let begun: Begun | undefined
+    // Then the file has changed, and a 304 would leave its first part behind.
+    let hasChanged = false
 
     const has = (next: Part) =>
       Effect.suspend(() => {
@@ -238,22 +241,24 @@ export const make = Effect.fnUntraced(function* ({
         if (isDurable) yield* onDisk("write")(syncPart)
         return { sha256: hash.digest("hex"), bytes }
       }
+      const isFirst = bytes === 0 && !hasChanged
       return yield* get(
         url,
-        bytes === 0 ? headers : restHeaders(headers, bytes, begun),
+        isFirst ? headers : restHeaders(headers, bytes, begun),
         Effect.fnUntraced(function* (response) {
           const isCoded = Body.codingsOf(response.headers).length > 0
-          yield* Body.accept(response, bytes === 0 ? aboutConditions(headers) : aboutRanges)
-          if (bytes === 0 && isUnchanged?.(response) === true) return undefined
+          yield* Body.accept(response, isFirst ? aboutConditions(headers) : aboutRanges)
+          if (isFirst && isUnchanged?.(response) === true) return undefined
           if (
-            response.status === 416 ||
-            (response.status === 206 && (isCoded || !isRest(response, bytes, whole, begun)))
+            response.status !== 200 &&
+            (response.status !== 206 || isCoded || !isRest(response, bytes, whole, begun))
           ) {
             yield* startAnew
             return yield* retryable(`${new URL(url).origin} does not give the rest of it`)
           }
           if (response.status !== 206) {
             yield* onResponse(response)
+            hasChanged = true
             begun = isCoded ? undefined : whatBegins(response)
             yield* startAnew
           }
@@ -300,8 +305,8 @@ const smallBody = 1024 * 1024
 const isNotFound = (error: PlatformError): boolean =>
   error._tag === "SystemError" && error.reason === "NotFound"
 
-/** The statuses of a request for the rest of a file. */
-const aboutRanges: ReadonlySet<number> = new Set([206, 416])
+/** The statuses of a request for the rest of a file. A 304 is wrong without a condition. */
+const aboutRanges: ReadonlySet<number> = new Set([206, 304, 416])
 
 /** The statuses for an unchanged file, if the request has a condition. */
 const aboutConditions = (headers: Headers): ReadonlySet<number> =>
@@ -312,12 +317,14 @@ const whatBegins = ({ headers }: Response): Begun | undefined => {
   const { etag, "last-modified": lastModified } = headers
   const date = mayChangeUnseen(headers) ? undefined : lastModified
   const validator = etag?.startsWith('"') === true ? etag : date
-  return validator === undefined ? undefined : { validator, size: contentLength(headers) }
+  return validator === undefined ? undefined : { validator, headers, size: contentLength(headers) }
 }
 
 const restHeaders = (headers: Headers, offset: number, begun: Begun | undefined): Headers => {
   const { "if-modified-since": _, "if-none-match": __, ...others } = headers
-  return { ...others, range: `bytes=${offset}-`, ...(begun && { "if-range": begun.validator }) }
+  return offset === 0
+    ? others
+    : { ...others, range: `bytes=${offset}-`, ...(begun && { "if-range": begun.validator }) }
 }
 
 const rangeOf = (headers: Headers) =>
@@ -330,8 +337,8 @@ const totalOf = (headers: Headers): number | undefined => {
 }
 
 /**
- * Whether the response begins at the offset, and has the tag and the size of the file. The size counts from now on if
- * it was unknown.
+ * Whether the response begins at the offset, and has the tag, the date and the size of the file: some servers ignore
+ * `If-Range`. The size counts from now on if it was unknown.
  */
 const isRest = (
   { headers }: Response,
@@ -339,15 +346,12 @@ const isRest = (
   size: number | undefined,
   begun: Begun | undefined
 ): boolean => {
-  const { etag } = headers
   const total = totalOf(headers) ?? size
+  const isOther = ["etag", "last-modified"].some((name) => {
+    const before = begun?.headers[name]
+    return before !== undefined && headers[name] !== undefined && before !== headers[name]
+  })
   return (
-    Number(rangeOf(headers)?.start) === offset &&
-    total !== undefined &&
-    (size ?? total) === total &&
-    (etag === undefined || begun === undefined || !isOtherTag(begun.validator, etag))
+    Number(rangeOf(headers)?.start) === offset && total !== undefined && (size ?? total) === total && !isOther
   )
 }
-
-const isOtherTag = (validator: string, etag: string): boolean =>
-  validator.startsWith('"') && validator !== etag

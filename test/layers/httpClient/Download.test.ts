@@ -369,6 +369,65 @@ it.scoped.each([
   }).pipe(run)
 )
 
+/** The first bytes of a file, and then the end of the connection. */
+const beginning =
+  (body: string, headers: Record<string, string> = {}): Answer =>
+  (response) => {
+    response.writeHead(200, { "content-length": 5, ...headers })
+    response.write(body, () => setImmediate(() => response.destroy()))
+  }
+
+describe("a download whose file changes in between", () => {
+  const before = { "last-modified": "Sat, 01 Jan 2022 00:00:00 GMT" }
+  const after = { "last-modified": "Sun, 02 Jan 2022 00:00:00 GMT" }
+
+  it.scoped.each([
+    ["date", before, after],
+    ["weak tag", { ...before, etag: 'W/"1"' }, { ...before, etag: 'W/"2"' }],
+    ["date beside a tag", { ...before, etag: '"1"' }, after]
+  ] as const)(
+    "starts again if the rest has another %s, because its server ignores If-Range",
+    ([, ...headers]) =>
+      Effect.gen(function* () {
+        const { content, fetch, server } = yield* setUp
+        server.next(beginning("old", headers[0]), (response) =>
+          response.writeHead(206, { "content-range": "bytes 3-4/5", ...headers[1] }).end("45")
+        )
+        expect((yield* withAdvancingClock(fetch())).value).toEqual({ sha256: sha256("12345"), bytes: 5 })
+        expect(yield* content).toBe("12345")
+      }).pipe(run)
+  )
+
+  scenario("continues if the rest has the same date", function* ({ content, fetch, server }) {
+    server.next(beginning("123", before), (response) =>
+      response.writeHead(206, { "content-range": "bytes 3-4/5", ...before }).end("45")
+    )
+    yield* withAdvancingClock(fetch())
+    expect(yield* content).toBe("12345")
+    yield* Queue.take(server.received)
+    expect((yield* Queue.take(server.received)).headers).toMatchObject({
+      "if-range": before["last-modified"]
+    })
+  })
+
+  scenario(
+    "starts again without conditions if the changed file breaks off",
+    function* ({ content, fetchChanged, server }) {
+      const conditional: Answer = (response, { headers }) =>
+        "if-none-match" in headers ? response.writeHead(304).end() : response.end("12345")
+      for (const answers of [
+        [beginning("123"), conditional],
+        [beginning("123", { etag: '"2"' }), text(304, "")]
+      ]) {
+        server.next(...answers)
+        const { value } = yield* withAdvancingClock(fetchChanged)
+        expect(value).toEqual({ sha256: sha256("12345"), bytes: 5 })
+        expect(yield* content).toBe("12345")
+      }
+    }
+  )
+})
+
 describe("a download with credentials", () => {
   scenario("sends them only to the origin of its URL", function* ({ fetch, server }) {
     const other = yield* ScriptedServer.make(text(200, "12345"))
