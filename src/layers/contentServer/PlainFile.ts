@@ -14,7 +14,7 @@ export interface PlainFile {
   /** The absolute path. */
   readonly file: string
   readonly stats: Stats
-  /** Changes when the file is replaced or written. */
+  /** Changes when the file is replaced or written, also with the same size and date. */
   readonly stamp: string
 }
 
@@ -30,7 +30,7 @@ const look = async (file: string): Promise<PlainFile | undefined> => {
   const type = stats?.isFile() ? "File" : stats?.isDirectory() ? "Directory" : undefined
   return stats === undefined || type === undefined
     ? undefined
-    : { type, file, stats, stamp: `${stats.ino} ${stats.mtimeMs} ${stats.size}` }
+    : { type, file, stats, stamp: `${stats.ino} ${stats.ctimeMs} ${stats.size}` }
 }
 
 /** Files of a folder. Links may lead to the folder itself, and these may change. */

@@ -7,6 +7,7 @@ import type { PlatformError } from "@effect/platform/Error"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import mime from "mime"
+import { sha256OfText } from "../../files/sha256.ts"
 import type { Manifest, VersionId } from "../../services/VersionStore.ts"
 import { NotFound, type Unreadable } from "../http/errors.ts"
 import type { PlainFile } from "./PlainFile.ts"
@@ -76,9 +77,12 @@ const fileResource = (
   headers: Headers
 ): FileResource => ({ _tag: "File", file, stats, versionId, headers, gzip: Option.none() })
 
-/** A file of the page beside the versions: it may change. */
+/** A file of the page beside the versions: it may change, and keep its size and date. */
 export const pageResource = (found: PlainFile): FileResource =>
-  fileResource(found, Option.none(), pageHeaders(found.file))
+  fileResource(found, Option.none(), {
+    ...pageHeaders(found.file),
+    ETag: `W/"${sha256OfText(found.stamp).slice(0, 32)}"`
+  })
 
 /** A file of a page that is part of a version, with its digest as the `ETag`. */
 export const storedPageResource = ({ found, list, path, sha256 }: StoredFile): FileResource =>

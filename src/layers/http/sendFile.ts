@@ -39,7 +39,9 @@ export const makeSendFile = Effect.gen(function* () {
       return Effect.async<void, SendError>((resume) => {
         const failed = (error: SystemFailure) => resume(Effect.fail(errorOf(error, stats.size)))
         response.once("close", () => resume(Effect.void))
-        const sending = send(request, file, { cacheControl: false })
+        // Builds and archives give all their files one date, so a date proves nothing about a file that may change.
+        const lastModified = headers["Cache-Control"] !== "no-cache"
+        const sending = send(request, file, { cacheControl: false, lastModified })
         sending.on("error", failed)
         Object.assign(sending, {
           // As in `pipe`, which would stat the file again.

@@ -1,3 +1,4 @@
+import { rename, utimes } from "node:fs/promises"
 import { gunzipSync } from "node:zlib"
 import * as FileSystem from "@effect/platform/FileSystem"
 import { describe, expect, it } from "@effect/vitest"
@@ -256,6 +257,31 @@ describe("a page in a folder", () => {
       expect((yield* get("/more/")).body.toString()).toBe("<h1>More</h1>")
       expect(JSON.parse((yield* get("/manifest.json")).body.toString())).toMatchObject({ versionId })
       expect((yield* get("/versions/x")).status).toBe(404)
+    },
+    { site: "page" }
+  )
+
+  served(
+    "is sent anew after a build with the same size and the same fixed date",
+    function* (folder) {
+      const page = `${folder}/page/index.html`
+      const date = new Date("1985-10-26T08:15:00Z")
+      yield* Effect.promise(() => utimes(page, date, date))
+      const { headers } = yield* get("/")
+      expect(headers).not.toHaveProperty("last-modified")
+
+      yield* server.writeFile(`${folder}/page/new.html`, "<h1>EXHIBIT</h1>")
+      yield* Effect.promise(() => utimes(`${folder}/page/new.html`, date, date))
+      yield* Effect.promise(() => rename(`${folder}/page/new.html`, page))
+      for (const condition of [
+        { "If-None-Match": headers.etag ?? "" },
+        { "If-Modified-Since": new Date().toUTCString() },
+        { "If-Range": headers.etag ?? "", Range: "bytes=0-3" }
+      ]) {
+        const answer = yield* get("/", condition)
+        expect(answer).toMatchObject({ status: 200 })
+        expect(answer.body.toString()).toBe("<h1>EXHIBIT</h1>")
+      }
     },
     { site: "page" }
   )
