@@ -2,6 +2,7 @@
  * The command line: prints failures, and ends the process with a status. Commands that report by their status
  * (`status --check`), and interrupted commands, set their own status.
  */
+import { setDefaultAutoSelectFamilyAttemptTimeout } from "node:net"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Runtime from "@effect/platform/Runtime"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
@@ -15,6 +16,7 @@ import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import { addressMs } from "./internal/addressMs.ts"
 import { CliError, VitrineModule } from "./layers/cli/command.ts"
 import { exitAfterSignals, exitProcess } from "./layers/cli/processExit.ts"
 import type { Arguments, CommandName, Given, LogFormat, Options } from "./layers/cli/program.ts"
@@ -111,6 +113,8 @@ const teardown: Runtime.Teardown = (exit) =>
 /** Runs the command, and ends the process. */
 export const run = (given: Given): void => {
   exitAfterSignals()
+  // For NATS, whose client has no such option.
+  setDefaultAutoSelectFamilyAttemptTimeout(addressMs)
   executeReporting(given).pipe(
     logTo({ format: "text", write: console.error }),
     Effect.provide(platform),

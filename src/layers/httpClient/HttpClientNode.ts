@@ -15,6 +15,7 @@ import * as Undici from "@effect/platform-node/Undici"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { addressMs } from "../../internal/addressMs.ts"
 import { maxHeaderBytes } from "./headers.ts"
 import { connector, isNamed, NamedHosts, refusedHost } from "./localAddress.ts"
 
@@ -84,6 +85,8 @@ const makeAgent = (connect: Undici.buildConnector.connector): Undici.Dispatcher 
   return new Undici.EnvHttpProxyAgent({
     connect,
     maxHeaderSize: maxHeaderBytes,
+    // The type requires a port; the port of the proxy replaces it.
+    proxyTls: { port: 0, autoSelectFamilyAttemptTimeout: addressMs },
     proxyTunnel: false,
     ...(httpProxy !== undefined && { httpProxy }),
     ...(httpsProxy !== undefined && { httpsProxy }),

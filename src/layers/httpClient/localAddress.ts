@@ -12,6 +12,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import ipaddr from "ipaddr.js"
+import { addressMs } from "../../internal/addressMs.ts"
 
 /**
  * The hosts in the configuration, as in the `hostname` of a URL: requests to them may reach local addresses, on any
@@ -154,5 +155,5 @@ export const connector = (isNamed: boolean): Undici.buildConnector.connector => 
         callback(null, first.address, first.family)
       }
     })
-  return Undici.buildConnector({ lookup })
+  return Undici.buildConnector({ lookup, autoSelectFamilyAttemptTimeout: addressMs })
 }

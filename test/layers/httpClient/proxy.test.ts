@@ -2,9 +2,9 @@
  * The HTTP client behind a proxy, over real sockets.
  */
 import { createServer, type RequestListener } from "node:http"
-import { type AddressInfo, connect } from "node:net"
+import net, { type AddressInfo, connect } from "node:net"
 import * as HttpClient from "@effect/platform/HttpClient"
-import { describe, expect, it } from "@effect/vitest"
+import { describe, expect, it, vi } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as httpClient from "../../../src/layers/httpClient/HttpClientNode.ts"
 import { deepestMessage } from "../../../src/layers/httpClient/httpFailure.ts"
@@ -83,6 +83,28 @@ const failure = (url: string, ask = get) =>
   Effect.map(Effect.flip(ask(url)), (error) =>
     error._tag === "RequestError" ? deepestMessage(error.cause) : ""
   )
+
+describe("a connection", () => {
+  it.scopedLive(
+    "has seconds for each address of a name, also to a proxy: slow lines need more than 250 ms",
+    () =>
+      Effect.gen(function* () {
+        const { proxy, server } = yield* setUp
+        const connecting = yield* Effect.acquireRelease(
+          Effect.sync(() => vi.spyOn(net, "connect")),
+          (spy) => Effect.sync(() => spy.mockRestore())
+        )
+        yield* withEnvironment({})
+        expect(yield* get(`http://${server}/`)).toBe("reached")
+        yield* withEnvironment({ http_proxy: proxy })
+        expect(yield* get("http://tables.example/a")).toBe("forwarded")
+        yield* failure("https://tables.example/a")
+        expect(connecting.mock.calls.map(([options]) => options)).toEqual(
+          Array(3).fill(expect.objectContaining({ autoSelectFamilyAttemptTimeout: 2500 }))
+        )
+      })
+  )
+})
 
 describe("the proxy of the environment", () => {
   it.scopedLive("forwards http, with its password, and needs no scheme in its address", () =>
