@@ -20,7 +20,7 @@ export type AskedScreen = typeof AskedScreen.Type
 /** How long an action waits for its screen, in milliseconds. */
 export const askedForMs = 2 * 60_000
 
-/** A screen has got the actions that it was asked for. */
+/** A screen has confirmed the actions that it was asked for, or has been given them for the last time without confirming any. */
 export const TakenByScreen = Schema.Struct({
   screen: Schema.String,
   actions: Schema.Array(ScreenAction)
@@ -29,6 +29,8 @@ export const TakenByScreen = Schema.Struct({
 /** The answer to an ack, if there are actions. */
 export const AckAnswer = Schema.Struct({
   actions: Schema.Array(ScreenAction),
+  /** Of each action, for the `done` of the next ack. */
+  ids: Schema.Array(Schema.String),
   /** The label of the screen in the configuration; missing if it has none. */
   label: optional(Schema.String)
 })

@@ -31,7 +31,13 @@ export const contentCommands = (content: string) => ({
   }),
   ack: define({
     type: `${content}.ack`,
-    fields: Schema.Struct({ consumerId: Schema.String, versionId: Schema.String, ...AckDetails.fields }),
+    fields: Schema.Struct({
+      consumerId: Schema.String,
+      versionId: Schema.String,
+      /** The ids of actions in earlier answers, for a screen that confirms them. */
+      done: optional(Schema.Array(Schema.String)),
+      ...AckDetails.fields
+    }),
     success: Schema.NullOr(AckAnswer)
   }),
   keep: define({

@@ -58,6 +58,7 @@ export interface Ack {
   readonly visible?: boolean
   readonly drawing?: boolean
   readonly closing?: boolean
+  readonly done?: ReadonlyArray<string>
   readonly runId?: string
   readonly navigated?: boolean
 }
@@ -72,6 +73,7 @@ const AckFields = Schema.Struct({
   visible: flag,
   drawing: flag,
   closing: flag,
+  done: Schema.optionalWith(Schema.Array(Schema.String), { exact: true }),
   runId: Schema.optionalWith(Schema.String, { exact: true }),
   navigated: flag
 })

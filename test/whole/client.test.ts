@@ -145,10 +145,11 @@ describe.skipIf(isMissing("chromium")).concurrent("a page", () => {
           }`
         )
         yield* servers.ask("screen-2")
-        answers.push({ actions: ["identify"], label: "Left wall" })
+        answers.push({ actions: ["identify"], ids: ["1"], label: "Left wall" })
         yield* servers.ask("screen-1")
         yield* waitFor(tab, "document.querySelector('[data-vitrine=name]') !== null")
-        expect(acks).toHaveLength(2)
+        yield* eventually(Effect.sync(() => acks.length === 3))
+        expect(acks.map(({ done }) => done)).toEqual([[], [], ["1"]])
         expect(
           yield* evaluate(
             tab,
@@ -183,10 +184,11 @@ describe.skipIf(isMissing("chromium")).concurrent("a page", () => {
         yield* eventually(Effect.sync(() => acks.length === 1))
         let loaded = 0
         tab.on("load", () => loaded++)
-        answers.push({ actions: ["reload"] })
+        answers.push({ actions: ["reload"], ids: ["1"] })
         yield* servers.ask("screen-1")
         yield* eventually(Effect.sync(() => loaded === 1))
         yield* shows(tab, 1)
+        expect(acks.map(({ done }) => done)).toContainEqual(["1"])
         yield* waitFor(tab, isLive)
         const before = acks.length
         yield* servers.ask("screen-1")
@@ -241,6 +243,7 @@ describe.skipIf(isMissing("chromium")).concurrent("a page", () => {
             consumerId: "screen-1",
             versionId: idOf(1),
             navigated: false,
+            done: [],
             problem,
             renewMs: 20_000,
             visible: true,

@@ -44,6 +44,8 @@ const retryMs = 15_000
 export interface Ack extends Presence {
   readonly versionId: string
   readonly problem: string | undefined
+  /** The ids of the last actions, which it confirms. */
+  readonly done: ReadonlyArray<string>
   /** The last ack: the page closes. */
   readonly closing?: true
 }

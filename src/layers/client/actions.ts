@@ -1,9 +1,11 @@
-/** The actions that the controller asks of a screen. An answer has each action only once, so that a page does not reload for ever. */
+/** The actions that the controller asks of a screen. An answer has an action at most three times, so that a page does not reload for ever. */
 import { limited } from "./request.ts"
 
 /** The result of an ack, if it has actions. */
 export interface AckAnswer {
   readonly actions?: ReadonlyArray<string>
+  /** Of each action, for the next ack. */
+  readonly ids?: ReadonlyArray<string>
   /** The label of the screen. */
   readonly label?: string
 }

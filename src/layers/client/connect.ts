@@ -79,11 +79,13 @@ export const connect = <Loaded>(given: Options<Loaded>): Exhibit<Loaded> => {
   let navigated =
     isReloaded() || (navigation()?.type !== "reload" && document.referrer.startsWith(`${location.origin}/`))
 
+  let done: ReadonlyArray<string> = []
+
   const acks = makeAcks(
     () => {
       const { next, version } = state.get()
       const versionId = version ? version.id : problem && next
-      return versionId ? { versionId, problem, ...presence() } : undefined
+      return versionId ? { versionId, problem, done, ...presence() } : undefined
     },
     async (ack) => {
       const url = await endpoint("command", ack.closing || !isReachable)
@@ -103,7 +105,10 @@ export const connect = <Loaded>(given: Options<Loaded>): Exhibit<Loaded> => {
       if (!answer) {
         throw new Refused(`${url}: HTTP 404`)
       }
-      act(answer.result ?? {}, consumerId)
+      const result = answer.result ?? {}
+      // A changed ack is sent at once, also by a page that is left.
+      done = result.ids ?? done
+      act(result, consumerId)
     },
     (error) => {
       const reason = error instanceof Error ? error.message : error

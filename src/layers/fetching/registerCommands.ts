@@ -46,12 +46,12 @@ export const registerCommands = Effect.fnUntraced(function* (
       (source === undefined ? check : sample?.(source)) ?? new NotFetchedHere()
   )
   yield* commands["manifest.read"].register(() => store.manifest)
-  yield* commands.ack.register(({ consumerId, versionId, ...details }) =>
+  yield* commands.ack.register(({ consumerId, done, versionId, ...details }) =>
     store.acknowledge(consumerId, versionId, details).pipe(
       Effect.tapErrorTag("vitrine/InvalidConsumerId", ({ message }) => warnOfScreen(message)),
       Effect.tapErrorTag("vitrine/TooManyLeases", ({ message }) => warnOfScreen(message)),
       Effect.zipRight(acknowledged),
-      Effect.zipRight(details.closing === true ? Effect.succeed(null) : screenActions.answer(consumerId))
+      Effect.zipRight(screenActions.answer(consumerId, { ...details, done }))
     )
   )
   yield* commands.keep.register(({ still, versionId }) => Effect.as(store.keep(versionId, still), null))

@@ -116,8 +116,12 @@ export const make = Effect.fnUntraced(function* ({ downloadPath, reports: { toke
   /** Gives each action once, in the answer to a report of its player. */
   const answer = Effect.fnUntraced(function* (player: string) {
     const prefix = `${player}/`
-    const own = yield* asked.take((screen) => screen.startsWith(prefix), maxActions)
-    const actions = own.map((asked) => ({ ...asked, screen: asked.screen.slice(prefix.length) }))
+    const { given } = yield* asked.take((screen) => screen.startsWith(prefix), {
+      done: undefined,
+      most: maxActions,
+      times: 1
+    })
+    const actions = given.map(({ asked }) => ({ ...asked, screen: asked.screen.slice(prefix.length) }))
     return json({
       vitrine: vitrineVersion,
       ...(actions.length === 0 ? {} : { actions })

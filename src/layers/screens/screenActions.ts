@@ -1,5 +1,6 @@
 /**
- * Actions of screens: `content.screen` requests an action, and the response to the screen's next ack delivers it.
+ * Actions of screens: `content.screen` requests an action, and the response to the screen's next ack delivers it. A
+ * response may get lost, so the action is delivered again until an ack confirms it.
  */
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
@@ -9,9 +10,15 @@ import { printableLine } from "../../internal/printable.ts"
 import { type AckAnswer, type AskedScreen, askedForMs, UnknownScreen } from "../../services/AskedScreen.ts"
 import type { ContentEvent } from "../../services/ContentEvents.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
+import type { AckDetails } from "../../services/VersionStore.ts"
 
 /** The longest name, in characters. */
 const maxName = 64
+
+interface Details extends Pick<AckDetails, "closing" | "runId"> {
+  /** The ids of the actions that the screen confirms; missing if it confirms none. */
+  readonly done: ReadonlyArray<string> | undefined
+}
 
 const actionTexts = { reload: "loads its page again", identify: "shows its name" } as const
 
@@ -41,20 +48,34 @@ export const makeScreenActions = Effect.fnUntraced(function* (
     yield* report({ name: "content:screen:asked", payload: asked })
   })
 
-  /** The response to an ack of a screen. Each action is delivered once. */
-  const answer = Effect.fnUntraced(function* (screen: string): Effect.fn.Return<AckAnswer | null> {
-    const asked = yield* waiting.take((id) => id === screen)
-    if (asked.length === 0) {
+  /** The response to an ack of a screen. */
+  const answer = Effect.fnUntraced(function* (
+    screen: string,
+    { closing, done, runId }: Details
+  ): Effect.fn.Return<AckAnswer | null> {
+    const { given, taken } = yield* waiting.take((id) => id === screen, {
+      done,
+      // Pages of an older client have a run, and carry out an action as often as they get it.
+      times: done === undefined && runId !== undefined ? 1 : maxTimes,
+      most: closing === true ? 0 : maxAsked
+    })
+    if (taken.length > 0) {
+      const actions = taken.map(({ action }) => action)
+      yield* Effect.logInfo(
+        `Screen ${screen} ${actions.map((action) => actionTexts[action]).join(" and ")} now`
+      )
+      yield* report({ name: "content:screen:taken", payload: { screen, actions } })
+    }
+    if (given.length === 0) {
       return null
     }
-    const actions = asked.map(({ action }) => action)
-    yield* Effect.logInfo(
-      `Screen ${screen} ${actions.map((action) => actionTexts[action]).join(" and ")} now`
-    )
-    yield* report({ name: "content:screen:taken", payload: { screen, actions } })
     const name = screens.find(({ id }) => id === screen)?.label ?? screen
     const machine = node?.label ?? node?.id
-    return { actions, label: machine === undefined ? name : `${machine}: ${name}` }
+    return {
+      actions: given.map(({ asked }) => asked.action),
+      ids: given.map(({ id }) => id),
+      label: machine === undefined ? name : `${machine}: ${name}`
+    }
   })
 
   return { ask, answer }
@@ -62,14 +83,25 @@ export const makeScreenActions = Effect.fnUntraced(function* (
 
 const maxAsked = 256
 
+/** How often an action is delivered that is not confirmed. */
+const maxTimes = 3
+
 interface Waiting {
+  readonly id: string
   readonly asked: AskedScreen
+  /** How often it was delivered. */
+  readonly times: number
   /** Monotonic time, in milliseconds. */
   readonly until: number
 }
 
+interface Taking extends Pick<Details, "done"> {
+  readonly most: number
+  readonly times: number
+}
+
 /**
- * The actions that screens are asked for and have not received yet. Memory is bounded: the newest 256 are kept, for two
+ * The actions that screens are asked for and have not confirmed yet. Memory is bounded: the newest 256 are kept, for two
  * minutes.
  */
 export const makeAskedScreens = Effect.map(Ref.make<ReadonlyArray<Waiting>>([]), (waiting) => ({
@@ -81,19 +113,30 @@ export const makeAskedScreens = Effect.map(Ref.make<ReadonlyArray<Waiting>>([]),
           ...before.filter(
             ({ asked: { action, screen } }) => action !== asked.action || screen !== asked.screen
           ),
-          { asked, until: now + askedForMs }
+          // Unique, because a page still names actions of an earlier controller.
+          { id: crypto.randomUUID(), asked, times: 0, until: now + askedForMs }
         ].slice(-maxAsked)
       )
     ),
-  /** Removes and returns up to `most` actions for these screens. */
-  take: (isFor: (screen: string) => boolean, most = maxAsked) =>
+  /**
+   * Delivers up to `most` actions for these screens, each up to `times` times. Removes the actions that are `done`. Without `done`,
+   * nothing is confirmed, so an action is removed when it is delivered for the last time.
+   */
+  take: (isFor: (screen: string) => boolean, { done, most, times }: Taking) =>
     Effect.flatMap(monotonicMillis, (now) =>
       Ref.modify(waiting, (before) => {
         const [others, found] = Array.partition(
           before.filter(({ until }) => now < until),
           ({ asked }) => isFor(asked.screen)
         )
-        return [found.slice(0, most).map(({ asked }) => asked), [...others, ...found.slice(most)]]
+        const [open, confirmed] = Array.partition(found, ({ id }) => done?.includes(id) === true)
+        const [spent, left] = Array.partition(open, (one) => one.times < times)
+        const given = left.slice(0, most).map((one) => ({ ...one, times: one.times + 1 }))
+        const [kept, last] = Array.partition(given, (one) => done === undefined && one.times >= times)
+        return [
+          { given, taken: [...confirmed, ...last].map(({ asked }) => asked) },
+          [...others, ...spent, ...left.slice(most), ...kept]
+        ]
       })
     )
 }))

@@ -33,7 +33,7 @@ it.scopedLive("vitrine screen prints that a screen is asked, and when it has tak
     const saying = yield* Effect.fork(say("reload", "left"))
     yield* until("content:screen:asked")
     const [{ versionId = "" } = {}] = (yield* (yield* ControllerState).read).view.contents
-    yield* dispatch({ type: "content.ack", consumerId: "left", versionId })
+    yield* dispatch({ type: "content.ack", consumerId: "left", versionId, runId: "run-1" })
     expect(yield* Fiber.join(saying)).toEqual([
       "Screen left is asked to reload.",
       "Screen left has received it."

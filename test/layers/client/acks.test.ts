@@ -8,7 +8,13 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-const shown: Ack = { versionId: "20261121T093000Z", problem: undefined, visible: true, drawing: true }
+const shown: Ack = {
+  versionId: "20261121T093000Z",
+  problem: undefined,
+  done: [],
+  visible: true,
+  drawing: true
+}
 const hidden: Ack = { ...shown, visible: false, drawing: false }
 const goodbye = { ...shown, closing: true }
 

@@ -1,8 +1,10 @@
 import { writeFile } from "node:fs/promises"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import * as TestClock from "effect/TestClock"
 import * as Content from "../../../src/layers/fetching/Content.ts"
+import { AckAnswer } from "../../../src/services/AskedScreen.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import type { ContentSource } from "../../../src/services/ContentSource.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
@@ -28,6 +30,16 @@ const dispatch = (type: string, fields: object) =>
 const ack = (consumerId: string, details: object = {}) =>
   dispatch("ack", { consumerId, versionId, ...details })
 
+/** The ack of a page, with the ids of the actions that it has carried out. */
+const ackOfPage = (screen: string, done: ReadonlyArray<string> = [], details: object = {}) =>
+  ack(screen, { runId: `run-of-${screen}`, done, ...details })
+
+/** The ids of the actions in the response to an ack that confirms nothing. */
+const idsFor = (screen: string) =>
+  Effect.map(Effect.flatMap(ackOfPage(screen), Schema.decodeUnknown(AckAnswer)), ({ ids }) => ids)
+
+const id = expect.stringMatching(/^[\da-f-]{36}$/)
+
 const ask = (screen: string, action: string, by?: string) =>
   dispatch("screen", { screen, action, ...(by === undefined ? {} : { by }) })
 
@@ -43,19 +55,67 @@ const withContent = <A, E, R>(test: Effect.Effect<A, E, R>) =>
   }).pipe(Effect.provide(services("persistent", identity)))
 
 describe("an action that is requested of a screen", () => {
-  it.scoped("is in the response to the next ack, once, with the names of the machine and the screen", () =>
+  it.scoped("is in the response to the next ack, with the names of the machine and the screen", () =>
     withContent(
       Effect.gen(function* () {
-        expect(yield* ack("left")).toBeNull()
+        expect(yield* ackOfPage("left")).toBeNull()
         yield* ask("left", "identify")
         yield* ask("left", "identify")
         yield* ask("left", "reload")
-        expect(yield* ack("right")).toBeNull()
-        expect(yield* ack("left", { closing: true })).toBeNull()
-        expect(yield* ack("left")).toEqual({ actions: ["identify", "reload"], label: "hall: Left wall" })
-        expect(yield* ack("left")).toBeNull()
+        expect(yield* ackOfPage("right")).toBeNull()
+        expect(yield* ackOfPage("left", [], { closing: true })).toBeNull()
+        expect(yield* ackOfPage("left")).toEqual({
+          actions: ["identify", "reload"],
+          ids: [id, id],
+          label: "hall: Left wall"
+        })
         yield* ask("right", "reload")
-        expect(yield* ack("right")).toEqual({ actions: ["reload"], label: "hall: right" })
+        expect(yield* ackOfPage("right")).toEqual({ actions: ["reload"], ids: [id], label: "hall: right" })
+      })
+    )
+  )
+
+  it.scoped("is given again until the screen confirms it, and only then counts as received", () =>
+    withContent(
+      Effect.gen(function* () {
+        const { until } = yield* follow
+        yield* ask("left", "reload")
+        const [lost, given] = [yield* idsFor("left"), yield* idsFor("left")]
+        expect(given).toEqual(lost)
+        yield* ask("left", "identify")
+        expect((yield* until("content:screen:asked")).map(({ name }) => name)).not.toContain(
+          "content:screen:taken"
+        )
+        yield* ackOfPage("right", given)
+        expect(yield* ackOfPage("left", given)).toMatchObject({ actions: ["identify"] })
+        expect((yield* until("content:screen:taken")).at(-1)?.payload).toEqual({
+          screen: "left",
+          actions: ["reload"]
+        })
+      })
+    )
+  )
+
+  it.scoped("is confirmed by a page that is left", () =>
+    withContent(
+      Effect.gen(function* () {
+        yield* ask("left", "reload")
+        expect(yield* ackOfPage("left", yield* idsFor("left"), { closing: true })).toBeNull()
+        expect(yield* ackOfPage("left")).toBeNull()
+      })
+    )
+  )
+
+  it.scoped("is given three times to a screen that does not confirm it, and once to an older page", () =>
+    withContent(
+      Effect.gen(function* () {
+        const given = Effect.fnUntraced(function* (details: object) {
+          yield* ask("left", "reload")
+          return (yield* Effect.replicateEffect(ack("left", details), 5)).filter((answer) => answer !== null)
+        })
+        expect(yield* given({ runId: "run-1" })).toHaveLength(1)
+        expect(yield* given({})).toHaveLength(3)
+        expect(yield* given({ runId: "run-2", done: [] })).toHaveLength(3)
       })
     )
   )
@@ -82,7 +142,7 @@ describe("an action that is requested of a screen", () => {
         yield* ask("right", "reload")
         yield* TestClock.adjust("1 second")
         expect(yield* ack("left")).toBeNull()
-        expect(yield* ack("right")).toEqual({ actions: ["reload"], label: "hall: right" })
+        expect(yield* ack("right")).toEqual({ actions: ["reload"], ids: [id], label: "hall: right" })
       })
     )
   )
@@ -106,7 +166,7 @@ describe("an action that is requested of a screen", () => {
   it.scoped("is logged with who requested it, and when it was delivered", () => {
     const log: Array<string> = []
     return withContent(
-      Effect.zipRight(ask("left", "reload", "Anna"), ack("left")).pipe(
+      Effect.zipRight(ask("left", "reload", "Anna"), ack("left", { runId: "run-1" })).pipe(
         withLog(log),
         Effect.map(() =>
           expect(log).toEqual([
