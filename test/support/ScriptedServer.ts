@@ -26,7 +26,7 @@ export const json =
     response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body))
 
 export const text =
-  (status: number, body: string, headers: Record<string, string> = {}): Answer =>
+  (status: number, body: string | Uint8Array, headers: Record<string, string> = {}): Answer =>
   (response) =>
     response.writeHead(status, headers).end(body)
 

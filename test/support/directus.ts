@@ -10,7 +10,9 @@ export type DirectusItem = Readonly<Record<string, unknown>>
 interface State {
   collections: Record<string, { isSingleton?: boolean; items: ReadonlyArray<DirectusItem> }>
   /** The bytes of files, by their ids. */
-  files: Record<string, string>
+  files: Record<string, string | Uint8Array>
+  /** The media types of files, by their ids. Default `image/jpeg`. */
+  types: Record<string, string>
   /** What the token may not read. */
   forbidden: ReadonlyArray<string>
   /** How many items it gives at once. */
@@ -41,7 +43,7 @@ const unlessKnown =
 
 const answerTo = (
   { headers, url }: ReceivedRequest,
-  { collections, files, forbidden, limit }: State
+  { collections, files, forbidden, limit, types }: State
 ): Answer => {
   const { pathname, searchParams } = new URL(url, "http://localhost")
   const [, kind = "", name = ""] = pathname.split("/")
@@ -54,7 +56,7 @@ const answerTo = (
     case "assets":
       return files[name] === undefined
         ? refuse(403, "You don't have permission to access this.")
-        : text(200, files[name], { "content-type": "image/jpeg" })
+        : text(200, files[name], { "content-type": types[name] ?? "image/jpeg" })
     case "items":
       break
     default:
@@ -92,6 +94,7 @@ export const startDirectus = (initial: Partial<State>) =>
     const state: State = {
       collections: {},
       files: {},
+      types: {},
       forbidden: [],
       limit: 100,
       ...initial

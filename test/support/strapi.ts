@@ -2,6 +2,7 @@
  * A stand-in for Strapi 5: collections and single types in memory, with its pages, languages, drafts, tokens and errors.
  */
 import * as Effect from "effect/Effect"
+import mime from "mime"
 import { json, make, type ReceivedRequest, text } from "./ScriptedServer.ts"
 
 export interface StrapiEntry {
@@ -15,8 +16,8 @@ export interface StrapiEntry {
 interface State {
   /** By plural names, or of single types by singular ones. */
   types: Record<string, { isSingle?: boolean; entries: ReadonlyArray<StrapiEntry> }>
-  /** The bytes of pictures, by their paths. */
-  uploads: Record<string, string>
+  /** The bytes of files, by their paths. */
+  uploads: Record<string, string | Uint8Array>
   /** What the token may not read. */
   forbidden: ReadonlyArray<string>
   /** The most that it gives at once. */
@@ -37,9 +38,9 @@ const refuse = (status: number, message: string, details = {}) =>
 
 const answerTo = ({ headers, url }: ReceivedRequest, { forbidden, maxLimit, types, uploads }: State) => {
   const { pathname, searchParams } = new URL(url, "http://localhost")
-  const upload = uploads[pathname]
+  const upload = uploads[decodeURIComponent(pathname)]
   if (upload !== undefined) {
-    return text(200, upload, { "content-type": "image/jpeg" })
+    return text(200, upload, { "content-type": mime.getType(pathname) ?? "image/jpeg" })
   }
   const name = pathname.replace("/api/", "")
   const type = types[name]

@@ -1,0 +1,44 @@
+/**
+ * The bytes of small files: whole ones, and others in their places.
+ */
+import { noisy } from "../support/pictures.ts"
+
+/** A PNG of one pixel. */
+export const png = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==",
+  "base64"
+)
+
+export const jpeg = await noisy(64, 64).jpeg().toBuffer()
+
+const withHead = (head: string) => Buffer.concat([Buffer.from(head, "latin1"), Buffer.alloc(2000, 7)])
+
+/** Of MP4 and its relatives. */
+const box = (type: string, ...parts: ReadonlyArray<Buffer | string>): Buffer => {
+  const body = Buffer.concat(parts.map((part) => (typeof part === "string" ? Buffer.from(part) : part)))
+  const head = Buffer.alloc(8)
+  head.writeUInt32BE(body.length + 8)
+  head.write(type, 4, "latin1")
+  return Buffer.concat([head, body])
+}
+
+/** A film with one track in this codec. */
+export const movie = (brand: string, codec: string): Buffer => {
+  const entry = box("stsd", Buffer.from([0, 0, 0, 0, 0, 0, 0, 1]), box(codec, Buffer.alloc(78)))
+  const handler = box("hdlr", Buffer.alloc(8), "vide", Buffer.alloc(13))
+  const media = box("mdia", handler, box("minf", box("stbl", entry)))
+  const moov = box("moov", box("mvhd", Buffer.alloc(100)), box("trak", box("tkhd", Buffer.alloc(84)), media))
+  return Buffer.concat([
+    box("ftyp", brand, Buffer.from([0, 0, 2, 0]), brand),
+    moov,
+    box("mdat", Buffer.alloc(2000, 7))
+  ])
+}
+
+export const avi = withHead("RIFF\x00\x10\x00\x00AVI LIST")
+export const wma = withHead("\x30\x26\xb2\x75\x8e\x66\xcf\x11\xa6\xd9\x00\xaa\x00\x62\xce\x6c")
+export const mpeg = withHead("\x00\x00\x01\xba\x44\x00\x04\x00\x04\x01")
+export const aiff = withHead("FORM\x00\x00\x08\x00AIFFCOMM")
+
+/** What Git LFS leaves in the place of a file that it has not fetched. */
+export const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${"1".repeat(64)}\nsize 82828\n`

@@ -1,0 +1,160 @@
+/**
+ * Rules about files that records name.
+ */
+import { expect } from "@effect/vitest"
+import { aiff, avi, jpeg, movie, mpeg, png, pointer, wma } from "./bytes.ts"
+import { published, quiet, refused, rule, warned } from "./harness.ts"
+import { linked, pasted, type World } from "./readers.ts"
+
+type Bytes = string | Uint8Array
+
+const worldOf = (file: string, bytes: Bytes): World => ({
+  documents: { objects: [{ id: "bell", title: "Bell", picture: linked(file) }] },
+  files: { [file]: bytes }
+})
+
+export const files = [
+  rule(
+    1,
+    "Something else in the place of a picture, film, sound or PDF is found: a web page, text, JSON, an LFS pointer, nothing",
+    "refuse if a record names it and it is not `optional`, and whatever is empty; else warn",
+    "● ● ● ● ● ● ●",
+    function* ({ each, open }) {
+      const cases: Record<string, readonly [string, Bytes]> = {
+        "a web page": ["bell.jpg", "<!doctype html><title>Log in</title>"],
+        text: ["bell.png", "The file is not available."],
+        JSON: ["bell.mp4", '{"error":"not found"}'],
+        "a pointer": ["bell.mp3", pointer],
+        nothing: ["bell.pdf", ""]
+      }
+      yield* each(cases, function* ([file, bytes]) {
+        const { fetch } = yield* open(worldOf(file, bytes))
+        refused(yield* fetch, "bell")
+      })
+    }
+  ),
+
+  rule(
+    2,
+    "A picture that is cut is found, also without `sharp` (the end mark is looked for behind the last scan; phones put bytes behind it, thumbnails have marks of their own)",
+    "as 1",
+    "● ● ● ● ● ● ●",
+    function* ({ each, open }) {
+      const thumbnail = Buffer.concat([jpeg.subarray(0, 2), segment(0xe1, jpeg), jpeg.subarray(2)])
+      const cases: Record<string, readonly [string, Bytes]> = {
+        "a cut JPEG with a whole thumbnail": ["bell.jpg", thumbnail.subarray(0, -900)],
+        "a cut PNG": ["bell.png", png.subarray(0, -14)]
+      }
+      yield* each(cases, function* ([file, bytes]) {
+        const { fetch } = yield* open(worldOf(file, bytes))
+        refused(yield* fetch, "bell")
+      })
+      const { fetch } = yield* open(worldOf("bell.jpg", Buffer.concat([thumbnail, Buffer.alloc(500)])))
+      quiet(yield* fetch)
+    }
+  ),
+
+  rule(
+    3,
+    "A film, sound or subtitle that browsers do not play is named, by container and codec, if a record names it; pictures as today",
+    "warn",
+    "● ● ● ● ● ● ●",
+    function* ({ each, open }) {
+      const films: Record<string, readonly [string, Bytes]> = {
+        AVI: ["bell.avi", avi],
+        MPEG: ["bell.mpg", mpeg],
+        "Windows Media": ["bell.wma", wma],
+        AIFF: ["bell.aiff", aiff],
+        HEVC: ["bell.mp4", movie("isom", "hvc1")],
+        ProRes: ["bell.mov", movie("qt  ", "apch")]
+      }
+      const rows = Object.values(films).map(([file]) => ({ id: file, film: linked(file) }))
+      const museum = yield* open({
+        documents: { objects: [...rows, { id: "good", film: linked("good.m4v") }] },
+        files: { ...Object.fromEntries(Object.values(films)), "good.m4v": movie("isom", "avc1") }
+      })
+      const outcome = yield* museum.fetch
+      yield* each(films, function* ([file], name) {
+        warned(outcome, "file:unplayable", file, name)
+      })
+      expect(outcome.warnings.filter(({ text }) => text.includes("good"))).toEqual([])
+    }
+  ),
+
+  rule(
+    17,
+    "A cell that names a file works with blanks, a line break or an invisible character at its ends; a vertical tab is a line break",
+    "right",
+    "● ● ● ● ● ● ●",
+    function* ({ each, open }) {
+      const ends = { "a blank": " ", "a line break": "\n", "an invisible character": "\u200b" }
+      const museum = yield* open({
+        documents: {
+          objects: Object.entries(ends).map(([id, end]) => ({ id, link: pasted("bell.png", end) }))
+        },
+        files: { "bell.png": png }
+      })
+      const outcome = published(yield* museum.fetch)
+      yield* each(ends, function* (_, name) {
+        const record = outcome.records("objects").find(({ id }) => id === name)
+        expect(outcome.file(record?.localPath ?? record?.link)).toEqual(png)
+      })
+    }
+  ),
+
+  rule(
+    27,
+    "`%`, `#`, `+`, `&`, `;` in names of files and documents reach page, disk and player",
+    "right",
+    "● ● ● ● ● ● ●",
+    function* ({ open }) {
+      const museum = yield* open(worldOf("50% #1 + 2 & 3; 4.png", png))
+      const outcome = published(yield* museum.fetch)
+      expect(outcome.file(outcome.records("objects")[0]?.picture)).toEqual(png)
+    }
+  ),
+
+  rule(
+    30,
+    "A user's own `localPath` is kept, and the links beside it are saved",
+    "right",
+    "● ● ● ● ● ● ●",
+    function* ({ open }) {
+      const museum = yield* open({
+        documents: { objects: [{ id: "bell", localPath: "my/own.txt", link: pasted("bell.png") }] },
+        files: { "bell.png": png }
+      })
+      const outcome = published(yield* museum.fetch)
+      expect(outcome.records("objects")[0]?.localPath).toBe("my/own.txt")
+      expect(outcome.files.filter((file) => file.endsWith(".png"))).toHaveLength(1)
+    }
+  ),
+
+  rule(
+    37,
+    "A file that a record names and that is not there, or is there in other capitals, is named with the likely name",
+    'warn; refuse if `expect` says `"file"`',
+    "● ● k k k k ●",
+    function* ({ each, open }) {
+      const cells = { "not there": "bel.png", "in other capitals": "Loom.PNG" }
+      const museum = yield* open(
+        {
+          documents: { objects: Object.values(cells).map((file) => ({ id: file, picture: linked(file) })) },
+          files: { "bell.png": png, "loom.png": png }
+        },
+        { isOptional: true }
+      )
+      const outcome = yield* museum.fetch
+      yield* each(cells, function* (file) {
+        warned(outcome, "file:missing", file)
+      })
+    }
+  )
+]
+
+/** A segment of a JPEG, with its length. */
+const segment = (marker: number, body: Uint8Array): Buffer => {
+  const head = Buffer.from([0xff, marker, 0, 0])
+  head.writeUInt16BE(body.length + 2, 2)
+  return Buffer.concat([head, body])
+}

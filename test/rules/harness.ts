@@ -1,0 +1,272 @@
+/**
+ * Rules, and the worlds in which they are tried. The content of a world is fetched as `content({ sources })` of a
+ * configuration fetches it, from a real server or folder.
+ */
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { expect } from "@effect/vitest"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+import { content } from "../../src/index.ts"
+import * as HttpClientNode from "../../src/layers/httpClient/HttpClientNode.ts"
+import * as CommandBusMemory from "../../src/layers/memory/CommandBusMemory.ts"
+import * as ControllerStateMemory from "../../src/layers/memory/ControllerStateMemory.ts"
+import * as EventBusMemory from "../../src/layers/memory/EventBusMemory.ts"
+import * as ReplayBacklogMemory from "../../src/layers/memory/ReplayBacklogMemory.ts"
+import { CommandBus } from "../../src/services/CommandBus.ts"
+import { ControllerState } from "../../src/services/ControllerState.ts"
+import { withAdvancingClock } from "../../src/testing.ts"
+import { withLog } from "../support/logged.ts"
+import type { Change } from "./front.ts"
+import { type Options, type ReaderName, readerNames, readers, type Stand, type World } from "./readers.ts"
+
+/** Why a rule does not apply to a reader. */
+export const reasons = {
+  n: "names stand in the configuration",
+  s: "the system has no such state, or does not tell it",
+  k: "the system itself refuses it",
+  i: "files have ids there",
+  p: "no poll: everything is asked at each fetch",
+  g: "a function of the user: only what it reads through `get`"
+} as const
+
+/** `●` runs. */
+export type Cell = "●" | keyof typeof reasons
+
+export interface Rule {
+  readonly number: number
+  /** For people. */
+  readonly sentence: string
+  /** What comes out: refuse, warn, right. */
+  readonly out: string
+  readonly cells: ReadonlyArray<readonly [reader: ReaderName, cell: Cell]>
+  /** Fails with an assertion if the reader does not follow the rule. */
+  readonly test: (museum: Museum) => Effect.Effect<void, unknown, Scope.Scope>
+}
+
+/** A rule, with a cell for each reader in their order: `"● n ● k k k g"`. */
+export const rule = (
+  number: number,
+  sentence: string,
+  out: string,
+  cells: string,
+  test: (museum: Museum) => Effect.fn.Return<void, unknown, Scope.Scope>
+): Rule => ({
+  number,
+  sentence,
+  out,
+  cells: readerNames.map((reader, index) => [reader, decodeCell(cells.split(" ")[index])]),
+  test: (museum) => Effect.gen(() => test(museum))
+})
+
+const decodeCell = Schema.decodeUnknownSync(Schema.Literal("●", "n", "s", "k", "i", "p", "g"))
+
+/** A warning of a source. Its code is that of the rule, and its subject `source/document`, or the field. */
+const Warning = Schema.Union(
+  Schema.transform(Schema.String, Schema.typeSchema(Schema.Struct({ text: Schema.String })), {
+    decode: (text) => ({ text }),
+    encode: ({ text }) => text
+  }),
+  Schema.Struct({ code: Schema.String, subject: Schema.String, text: Schema.String })
+)
+export type Warning = typeof Warning.Type
+
+/** The part of the content's slice with the warnings of its source. */
+const Slice = Schema.Struct({
+  sources: Schema.Struct({
+    museum: Schema.Struct({
+      lastSuccess: Schema.optional(Schema.Struct({ warnings: Schema.optional(Schema.Array(Warning)) }))
+    })
+  })
+})
+
+/** What a fetch leaves behind. */
+export interface Outcome {
+  /** The message of a fetch that is refused. */
+  readonly error: string | undefined
+  readonly warnings: ReadonlyArray<Warning>
+  /** The lines of the log since the content was opened. */
+  readonly log: ReadonlyArray<string>
+  /** The paths of the saved files. */
+  readonly files: ReadonlyArray<string>
+  /** Each record with its id as `id`, whatever the vendor calls it. */
+  readonly records: (document: string) => ReadonlyArray<Saved>
+  /** The document as it is on disk. */
+  readonly text: (document: string) => string
+  /** The bytes of the file that a saved value leads to. */
+  readonly file: (value: unknown) => Buffer
+}
+
+export type Saved = Readonly<Record<string, unknown>>
+
+/** A reader, at which a rule opens its worlds. */
+export interface Museum {
+  readonly reader: ReaderName
+  /** Content of this world, which nobody has fetched yet. */
+  readonly open: (world: World, options?: Options) => Effect.Effect<Opened, unknown, Scope.Scope>
+  /** Tries each case, and fails with all that went wrong. */
+  readonly each: <A>(
+    cases: Readonly<Record<string, A>>,
+    test: (value: A, name: string) => Effect.fn.Return<void, unknown, Scope.Scope>
+  ) => Effect.Effect<void, unknown, Scope.Scope>
+}
+
+export interface Opened {
+  /** Changes the world. */
+  readonly give: (world: World) => void
+  readonly fetch: Effect.Effect<Outcome>
+}
+
+const temporary = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "vitrine-rules-"))),
+  (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+)
+
+const platform = Layer.merge(NodeContext.layer, HttpClientNode.layer)
+
+const services = Layer.mergeAll(
+  ReplayBacklogMemory.layer,
+  EventBusMemory.layer,
+  CommandBusMemory.layer,
+  ControllerStateMemory.layer("persistent"),
+  platform
+)
+
+const isAssertion = (error: unknown): error is Error =>
+  error instanceof Error && error.name === "AssertionError"
+
+/** What the assertions of an effect say against it; another failure is a mistake in the test. */
+export const objectionTo = <E, R>(effect: Effect.Effect<void, E, R>) =>
+  Effect.flatMap(Effect.exit(effect), (exit) => {
+    if (Exit.isSuccess(exit)) return Effect.succeed(undefined)
+    const error = Cause.squash(exit.cause)
+    return isAssertion(error) ? Effect.succeed(error.message) : Effect.failCause(exit.cause)
+  })
+
+export const museumOf = (reader: ReaderName): Museum => ({
+  reader,
+  open: (world, options = {}) => openAt(reader, world, options),
+  each: (cases, test) =>
+    Effect.gen(function* () {
+      const objections: Array<string> = []
+      for (const [name, value] of Object.entries(cases)) {
+        const objection = yield* objectionTo(Effect.scoped(Effect.gen(() => test(value, name))))
+        if (objection !== undefined) objections.push(`${name}: ${objection}`)
+      }
+      expect(objections, objections.join("\n")).toEqual([])
+    })
+})
+
+const openAt = Effect.fnUntraced(function* (reader: ReaderName, world: World, options: Options) {
+  const context = yield* Layer.build(services)
+  return yield* Effect.gen(function* () {
+    const cwd = yield* temporary
+    const log: Array<string> = []
+    const stand: Stand = yield* readers[reader]
+    stand.give(world)
+    yield* content({ sources: [stand.source(options)] }).setup({ cwd, addLogger: () => Effect.void })
+    const { dispatch } = yield* CommandBus
+    const { state } = yield* ControllerState
+    const fetch = Effect.gen(function* () {
+      const { value } = yield* withAdvancingClock(
+        Effect.either(withLog(log)(dispatch({ type: "content.fetch" })))
+      )
+      const error = Either.match(value, { onLeft: ({ message }) => message, onRight: () => undefined })
+      const { plugins } = yield* state
+      const { sources } = Schema.decodeUnknownSync(Slice)(plugins.content)
+      const warnings = error === undefined ? (sources.museum.lastSuccess?.warnings ?? []) : []
+      return { error, warnings, log, ...savedIn(join(cwd, "downloads")) }
+    })
+    return { give: stand.give, fetch }
+  }).pipe(Effect.provide(context))
+})
+
+/** The active version of the source. */
+const savedIn = (downloads: string) => {
+  const manifest = join(downloads, "manifest.json")
+  const { versionId } = existsSync(manifest)
+    ? decodeManifest(readFileSync(manifest, "utf8"))
+    : { versionId: "none" }
+  const directory = join(downloads, "versions", versionId, "museum")
+  const text = (document: string) => readFileSync(join(directory, `${document}.json`), "utf8")
+  const records = (document: string): ReadonlyArray<Saved> =>
+    decodeRecords(text(document)).map(({ _id, documentId, ...record }) => ({
+      ...record,
+      id: _id ?? documentId ?? record.id
+    }))
+  const entries = existsSync(directory)
+    ? readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+    : []
+  return {
+    files: entries.map(({ name, parentPath }) => join(parentPath, name).slice(directory.length + 1)).sort(),
+    text,
+    records,
+    file: (value: unknown) => {
+      const path = pathOf(value)
+      expect(existsSync(join(directory, path)), `there is a file ${JSON.stringify(path)}`).toBe(true)
+      return readFileSync(join(directory, path))
+    }
+  }
+}
+
+const decodeManifest = Schema.decodeUnknownSync(Schema.parseJson(Schema.Struct({ versionId: Schema.String })))
+const decodeRecords = Schema.decodeUnknownSync(
+  Schema.parseJson(Schema.Array(Schema.Record({ key: Schema.String, value: Schema.Unknown })))
+)
+
+/** The path in a value: a text in a folder, an object with its `localPath`, or a list of those. */
+export const pathOf = (value: unknown): string => {
+  if (Array.isArray(value)) return pathOf(value[0])
+  const path = Predicate.hasProperty(value, "localPath") ? value.localPath : value
+  expect(path, "the path of the file").toBeTypeOf("string")
+  return String(path)
+}
+
+const describe = ({ error, warnings }: Outcome): string =>
+  error === undefined
+    ? warnings.length === 0
+      ? "it was saved without a word"
+      : `it was saved with ${warnings.map(({ text }) => JSON.stringify(text)).join(", ")}`
+    : `it was refused: ${error}`
+
+/** Asserts that the fetch is refused, with a message that names all these. */
+export const refused = (outcome: Outcome, ...names: ReadonlyArray<string>): void => {
+  const isRight = outcome.error !== undefined && names.every((name) => outcome.error?.includes(name))
+  expect(isRight, `refused, naming ${names.join(" and ")}; but ${describe(outcome)}`).toBe(true)
+}
+
+/** Asserts that it is published, with a warning of this code that names all these. */
+export const warned = (outcome: Outcome, code: string, ...names: ReadonlyArray<string>): void => {
+  const isAbout = (warning: Warning) =>
+    (!("code" in warning) || warning.code === code) &&
+    names.every((name) => `${"subject" in warning ? warning.subject : ""} ${warning.text}`.includes(name))
+  const isRight = outcome.error === undefined && outcome.warnings.some(isAbout)
+  expect(isRight, `a warning that names ${names.join(" and ")}; but ${describe(outcome)}`).toBe(true)
+}
+
+/** Asserts that it is published, with or without warnings. */
+export const published = (outcome: Outcome): Outcome => {
+  expect(outcome.error, describe(outcome)).toBe(undefined)
+  return outcome
+}
+
+/** Changes a document's answers and its file as text, in UTF-8 unless the new body says otherwise. */
+export const inDocument =
+  (name: string, change: (text: string) => string | Buffer): Change =>
+  ({ body, url }) =>
+    decodeURIComponent(url).includes(name) && !url.startsWith("/files/")
+      ? { body: Buffer.from(change(body.toString())) }
+      : {}
+
+/** Asserts that it is published without a warning. */
+export const quiet = (outcome: Outcome): void => {
+  expect(outcome.error === undefined && outcome.warnings.length === 0, describe(outcome)).toBe(true)
+}

@@ -1,0 +1,15 @@
+/**
+ * The cells that do not hold yet. Each is removed with the change that makes it hold.
+ */
+import type { ReaderName } from "./readers.ts"
+
+export const notYet: Readonly<Record<number, ReadonlyArray<ReaderName>>> = {
+  1: ["folder", "JSON", "tables", "Strapi", "Directus", "Sanity", "function"],
+  2: ["folder", "JSON", "tables", "Strapi", "Directus", "Sanity", "function"],
+  3: ["folder", "JSON", "tables", "Strapi", "Directus", "Sanity", "function"],
+  14: ["folder", "function"],
+  15: ["folder", "JSON", "tables", "Strapi", "Directus", "Sanity", "function"],
+  16: ["folder", "JSON"],
+  17: ["folder", "JSON", "tables", "Strapi", "Directus", "Sanity", "function"],
+  30: ["JSON", "tables", "Strapi", "Directus", "Sanity", "function"]
+}
