@@ -14,7 +14,7 @@ const days = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] as const
 
 const dayText = 'times of opening and closing, such as "10:00-18:00", or an array of such'
 const isInterval = (text: string) =>
-  /^([01]\d|2[0-3]):[0-5]\d-(([01]\d|2[0-3]):[0-5]\d|24:00)$/.test(text) && !/^(.*)-\1$/.test(text)
+  /^([01]\d|2[0-3]):[0-5]\d-(([01]\d|2[0-3]):[0-5]\d|24:00)$/.test(text) && text.slice(0, 5) !== text.slice(6)
 
 const isTimes = (value: unknown): value is string | ReadonlyArray<string> =>
   Predicate.isString(value) || (Array.isArray(value) && value.every(Predicate.isString))
@@ -65,7 +65,11 @@ const openSince = (hours: OpeningHours, at: number): number | undefined => {
   return [-1, 0, 1]
     .flatMap((offset) => intervalsOn(hours, DateTime.toParts(DateTime.add(here, { days: offset })), zone))
     .map(({ begin, end }) => ({ begin: begin - marginMs, end: end + marginMs }))
-    .find(({ begin, end }) => begin <= at && at < end)?.begin
+    .toSorted((one, other) => other.begin - one.begin)
+    .reduce<number | undefined>(
+      (since, { begin, end }) => (begin <= (since ?? at) && (since ?? at) < end ? begin : since),
+      undefined
+    )
 }
 
 /** Whether a place with these hours is open at a time, in milliseconds since 1970. Without hours, it is always open. */

@@ -70,6 +70,29 @@ describe("opening hours", () => {
     assert.deepStrictEqual(changesOn({ zone: "UTC", mon: "00:00-24:00" }, "2026-11-24"), ["00:10"])
   })
 
+  it.each<[string, OpeningHours, string, string]>([
+    ["overlap", { mon: ["12:00-18:00", "10:00-13:00"] }, "2026-11-23T15:00:00Z", "2026-11-23T09:50:00.000Z"],
+    [
+      "contain another",
+      { mon: ["10:00-18:00", "11:00-12:00"] },
+      "2026-11-23T11:30:00Z",
+      "2026-11-23T09:50:00.000Z"
+    ],
+    [
+      "meet at midnight",
+      { mon: "20:00-24:00", tue: "00:00-02:00" },
+      "2026-11-24T01:00:00Z",
+      "2026-11-23T19:50:00.000Z"
+    ]
+  ])("intervals that %s are one", (_, hours, at, since) => {
+    const found = openAt({}, Date.parse(at))({ zone: "UTC", ...hours })
+    assert.strictEqual(new Date(found ?? 0).toISOString(), since)
+  })
+
+  it("a day with an empty list is closed", () => {
+    assert.deepStrictEqual(changesOn(berlin({ mon: [], tue: "10:00-18:00" }), "2026-11-23"), [])
+  })
+
   const minutes = FastCheck.integer({ min: 0, max: 24 * 60 - 1 })
   const clock = (minute: number) =>
     `${String(Math.floor(minute / 60)).padStart(2, "0")}:${String(minute % 60).padStart(2, "0")}`
