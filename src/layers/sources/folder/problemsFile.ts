@@ -37,16 +37,23 @@ export const makeProblemsFile = Effect.fnUntraced(function* (source: string, dir
   sharedFiles.set(directory, shared)
   yield* Effect.addFinalizer(() => Effect.sync(() => shared.problems.delete(source)))
   const warning = makeWarnWhile((message) => `${place} cannot be written: ${message}`)
-  const before = Effect.tryPromise(() => lstat(place)).pipe(
-    Effect.flatMap((stats) => readFile({ path: problemsName, place, ...seenOf(stats) })),
-    Effect.map((bytes) => `\ufeff${new TextDecoder().decode(bytes)}`),
-    Effect.option,
-    Effect.map(Option.getOrUndefined)
-  )
+  /** The text of the file, which is read only if it is as long as the next one; otherwise it is empty. */
+  const before = (next = "") =>
+    Effect.tryPromise(() => lstat(place)).pipe(
+      Effect.filterOrFail((stats) => stats.isFile()),
+      Effect.flatMap((stats) =>
+        stats.size === Buffer.byteLength(next)
+          ? readFile({ path: problemsName, place, ...seenOf(stats) })
+          : Effect.succeed(new Uint8Array())
+      ),
+      Effect.map((bytes) => `\ufeff${new TextDecoder().decode(bytes)}`),
+      Effect.option,
+      Effect.map(Option.getOrUndefined)
+    )
   const write = Effect.gen(function* () {
     const problems = [...shared.problems.values()].flat()
-    const text = yield* before
     const next = problems.length === 0 ? undefined : problemsText(problems)
+    const text = yield* before(next)
     // If nothing had to be written, it is unknown whether writing would work.
     if (yield* replace(place, text, next)) yield* warning.works
   }).pipe(

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises"
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, truncate, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as NodeContext from "@effect/platform-node/NodeContext"
@@ -309,6 +309,16 @@ describe("the file with the problems of a folder", () => {
       text: Effect.promise(() => readFile(join(content, "VITRINE-PROBLEMS.txt"), "utf8"))
     }
   })
+
+  it.scoped("is removed, however large somebody has made it", () =>
+    Effect.gen(function* () {
+      const { file, names, report } = yield* told()
+      yield* Effect.promise(() => writeFile(file, ""))
+      yield* Effect.promise(() => truncate(file, 6 * 1024 ** 3))
+      yield* report()
+      expect(yield* names).toEqual(["Objects.csv"])
+    }).pipe(run)
+  )
 
   it.scoped("lists what all sources of the folder have", () =>
     Effect.gen(function* () {
