@@ -104,6 +104,7 @@ const metadataNames: ReadonlySet<string> = new Set([
   "instance-data",
   "instance-data.ec2.internal",
   "metadata",
+  "metadata.goog",
   "metadata.google.internal",
   "metadata.tencentyun.com"
 ])

@@ -60,7 +60,8 @@ const metadata = [
   "169.254.170.2",
   "100.100.100.200",
   "168.63.129.16",
-  "metadata.google.internal."
+  "metadata.google.internal.",
+  "metadata.goog"
 ]
 
 /** The refusal of a host in a URL. */
