@@ -56,7 +56,7 @@ export const make = Effect.fnUntraced(function* (content: string, find: Find) {
   const answer = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
     const resource = yield* find(pathOf(request), {
       host: request.headers.host,
-      version: /\?(?:[^#]*&)?version=([^&#]*)/.exec(request.originalUrl)?.[1] ?? ""
+      version: /^[^?#]*\?(?:[^#]*&)?version=([^&#]*)/.exec(request.originalUrl)?.[1] ?? ""
     })
     switch (resource._tag) {
       case "Text":

@@ -57,7 +57,7 @@ export const cmsFields = (vendor: {
   readonly token: string
   readonly locale: string
 }) => {
-  const suffix = new RegExp(`(?:/+${vendor.path})?/*$`)
+  const suffix = new RegExp(`(?<!/)(?:/+${vendor.path})?/*$`)
   return {
     ...DocumentOptions.fields,
     ...fileFieldsOfReader,

@@ -48,7 +48,7 @@ const isSpreadsheet = (bytes: Uint8Array): boolean =>
 
 /** Whether a text is HTML or XML, for example a login page, in the place of the wanted text. */
 export const isMarkup = (text: string): boolean =>
-  /^\s*(?:<!--.*?-->\s*)*<(?:!doctype|html|head|body|table|\?xml)\b/is.test(text.slice(0, 4096))
+  /^\s*(?:<!--(?:[^-]|-(?!->))*-->\s*)*<(?:!doctype|html|head|body|table|\?xml)\b/i.test(text.slice(0, 4096))
 
 export const markupProblem = "it looks like a web page (HTML), perhaps one to log in"
 
@@ -57,7 +57,10 @@ export const markupProblem = "it looks like a web page (HTML), perhaps one to lo
  * marks.
  */
 export const bare = (text: string): string =>
-  text.replace(/^[\s\u00ad\u200b-\u200f\u2060]+|[\s\u00ad\u200b-\u200f\u2060]+$/g, "")
+  text.replace(
+    /^[\s\u00ad\u200b-\u200f\u2060]+|(?<![\s\u00ad\u200b-\u200f\u2060])[\s\u00ad\u200b-\u200f\u2060]+$/g,
+    ""
+  )
 
 /**
  * A text as people see it: also without invisible characters inside, except joiners and line breaks, which some

@@ -17,7 +17,7 @@ const to = Schema.transform(
     'the address of the content server of a hub, an http or https URL without credentials, query or fragment, such as "http://hub:8730"'
   ),
   Schema.String,
-  { strict: true, decode: (text) => text.replace(/\/*$/, "/"), encode: (address) => address }
+  { strict: true, decode: (text) => text.replace(/(?<!\/)\/*$/, "/"), encode: (address) => address }
 )
 
 /** The hub that a player reports to, and its token. */

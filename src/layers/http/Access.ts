@@ -98,7 +98,7 @@ const parseUrl = Option.liftThrowable((target: string) => new URL(target, "http:
  */
 export const pathOf = (target: string): Option.Option<string> => {
   const origin = /^https?:\/\/[^/?#\s]+/i.exec(target)?.[0] ?? ""
-  const path = target.slice(origin.length).replace(/[?#].*$/, "") || (origin === "" ? "" : "/")
+  const path = target.slice(origin.length).replace(/[?#].*/s, "") || (origin === "" ? "" : "/")
   return path.startsWith("/") && isReadable(target) ? Option.some(path) : Option.none()
 }
 

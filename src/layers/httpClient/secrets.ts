@@ -126,7 +126,7 @@ const shortestForm = 5
 /** The digits that depend only on the text, if `before` other bytes come before it. */
 const base64 = (text: string, before: number): string => {
   const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(text)])
-  const digits = bytes.toString("base64").replace(/=+$/, "")
+  const digits = bytes.toString("base64").replace(/={1,2}$/, "")
   return digits.slice([0, 2, 3][before], bytes.length % 3 === 0 ? undefined : -1)
 }
 

@@ -77,4 +77,4 @@ const detailOf = (error: unknown): string =>
 
 /** An alert of the other end of TLS, in the words of OpenSSL. */
 const isCertificateRefused = (error: unknown): boolean =>
-  error instanceof Error && /alert .*(certificate|unknown ca)/.test(error.message)
+  error instanceof Error && /certificate|unknown ca/.test(/alert (.*)/.exec(error.message)?.[1] ?? "")

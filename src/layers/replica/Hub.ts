@@ -31,7 +31,7 @@ const addressOf = Option.liftThrowable((text: string): Address => {
   if (/[\s?#]/.test(text) || !/^https?:$/.test(protocol)) throw new Error("This is no address of a hub.")
   const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
   return {
-    url: `${origin}${pathname.replace(/\/*$/, "/")}`,
+    url: `${origin}${pathname.replace(/(?<!\/)\/*$/, "/")}`,
     authorization:
       credentials === ":" ? undefined : Redacted.make(`Basic ${Buffer.from(credentials).toString("base64")}`)
   }

@@ -175,7 +175,7 @@ export const time = (iso) => h("time", { dateTime: iso, title: longTime(iso) }, 
 /** A time with its distance from now. */
 export const moment = (iso) => h("span", {}, time(iso), " (", age(iso), ")")
 
-const isoTime = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z|\bversion (\d{8}T\d{6}Z(?:-\d\d)?)/
+const isoTime = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z|\bversion (\d{8}T\d{6}Z(?:-\d\d)?)/
 
 /** Text of the controller, with ISO times as local times, and versions by their times. */
 export const readable = (text) => {

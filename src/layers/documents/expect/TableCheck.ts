@@ -11,7 +11,7 @@ import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
-import { closestMatch } from "leven"
+import { closestName } from "../../../internal/closestName.ts"
 import { printableLine, quotedName } from "../../../internal/printable.ts"
 import { countText } from "../../../internal/readable.ts"
 import { defined } from "../../../internal/schemas.ts"
@@ -131,7 +131,7 @@ export const makeTableCheck = (
   const renamed = (name: string, previous: SavedNames | undefined): string | undefined => {
     const fresh = [...names].filter((other) => !expectedNames.has(other) && !previous?.names.has(other))
     const isOnly = previous?.names.has(name) === true && missing().length === 1 && fresh.length === 1
-    return similar(name, fresh) ?? (isOnly ? fresh[0] : undefined)
+    return closestName(name, fresh, 1 / 2) ?? (isOnly ? fresh[0] : undefined)
   }
 
   const renamedHint = (name: string, other: string) =>
@@ -225,15 +225,6 @@ export const placeOf = (path: ReadonlyArray<PropertyKey>): string =>
       typeof key === "number" ? `${text}[]` : text === "" ? String(key) : `${text}.${String(key)}`,
     ""
   )
-
-/** The closest name, if at most half of the characters differ; case does not count. */
-const similar = (name: string, others: ReadonlyArray<string>): string | undefined => {
-  const folded = new Map(others.map((other) => [other.toLowerCase().slice(0, maxName), other]))
-  const closest = closestMatch(name.toLowerCase().slice(0, maxName), [...folded.keys()], {
-    maxDistance: Math.max(1, Math.floor(name.length / 2))
-  })
-  return closest === undefined ? undefined : folded.get(closest)
-}
 
 type ExpectedFields = NonNullable<TableExpectation["fields"]>
 

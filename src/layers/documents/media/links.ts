@@ -185,7 +185,7 @@ const placesOf = (places: true | ReadonlyArray<string> | undefined): Places =>
   places === undefined || places === true ? places === true : parsed(places)
 
 /** `**.file.url` becomes `**.file.*.url`. */
-const deeper = (text: string): string => text.replace(/(?:\\.|[^\\.])+$/su, "*.$&")
+const deeper = (text: string): string => text.replace(/^(?:(?:\\.|[^\\.])*\.)*/su, "$&*.")
 
 const parsed = (texts: ReadonlyArray<string>): ReadonlyArray<PathPattern> =>
   texts.flatMap((text) => Option.toArray(parse(text)))

@@ -8,8 +8,8 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import { closestMatch } from "leven"
 import mime from "mime"
+import { closestName } from "../../../internal/closestName.ts"
 import { makeGiveWay } from "../../../internal/nextTurn.ts"
 import { excerpt, quotedName } from "../../../internal/printable.ts"
 import { countText } from "../../../internal/readable.ts"
@@ -41,7 +41,7 @@ export const makeNamedFiles = (paths: ReadonlyArray<string>): NamedFiles => {
       return (
         paths.find((other) => other.toLowerCase() === path.toLowerCase()) ??
         paths.find((other) => nameOf(other) === name) ??
-        closestMatch(path, paths, { maxDistance: Math.ceil(path.length / 4) })
+        closestName(path, paths, 1 / 4)
       )
     }
   }

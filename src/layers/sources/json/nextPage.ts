@@ -201,7 +201,8 @@ export const withParameter = (address: string, name: string, value: string): str
   return url.href
 }
 
-const target = /[\s,]*<([^>]*)>/y
+const between = /[\s,]*/y
+const target = /<([^>]*)>/y
 
 /**
  * A parameter: its name, and its value in quotes or without. It may have no value, or consist only of its semicolon.
@@ -218,10 +219,11 @@ export const linkOf = (header: string, relation: string): string | undefined => 
     return found
   }
   while (place < header.length) {
+    take(between)
     const link = take(target)
     if (link === null) {
-      // Text that is no link ends with the next comma.
-      const comma = header.indexOf(",", place)
+      // Text that is no link ends with the next comma. If a ">" is missing, no link follows.
+      const comma = header[place] === "<" ? -1 : header.indexOf(",", place)
       place = comma === -1 ? header.length : comma + 1
       continue
     }

@@ -88,7 +88,7 @@ export const originOf = ({
   projectId,
   useCdn
 }: Pick<SanityOptions, "endpointUrl" | "projectId" | "useCdn">): string =>
-  endpointUrl?.replace(/\/+$/, "") ?? `https://${projectId}.${useCdn ? "apicdn" : "api"}.sanity.io`
+  endpointUrl?.replace(/(?<!\/)\/+$/, "") ?? `https://${projectId}.${useCdn ? "apicdn" : "api"}.sanity.io`
 
 /** With a custom `endpointUrl`, the project is not in the host. */
 export const headersOf = ({ endpointUrl, projectId, token }: SanityOptions): Headers => ({

@@ -220,7 +220,7 @@ const endpointUrl = Schema.transform(
     'an http or https URL without credentials, query or fragment, such as "https://api.airtable.com"'
   ),
   Schema.String,
-  { strict: true, decode: (url) => url.replace(/\/+$/, ""), encode: (url) => url }
+  { strict: true, decode: (url) => url.replace(/(?<!\/)\/+$/, ""), encode: (url) => url }
 )
 
 /** The base, its credential, and the limit of one request. */

@@ -1,0 +1,156 @@
+/**
+ * No text from outside stops the controller: each regular expression takes time in proportion to its text, or its text
+ * is short.
+ */
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join, relative, sep } from "node:path"
+import { afterAll, expect, it } from "@effect/vitest"
+import { checkSync } from "recheck"
+import type { Node } from "typescript/unstable/ast"
+import {
+  isCallExpression,
+  isIdentifier,
+  isNewExpression,
+  isRegularExpressionLiteral
+} from "typescript/unstable/ast/is"
+import { API } from "typescript/unstable/sync"
+
+/** The judge in this process, which needs neither Java nor a program of the system. */
+process.env.RECHECK_SYNC_BACKEND = "pure"
+
+const root = join(import.meta.dirname, "..")
+const folder = mkdtempSync(join(tmpdir(), "vitrine-expressions-"))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+/** The square of so many characters takes some milliseconds. */
+const mostCharacters = 4096
+
+interface Short {
+  readonly expression: RegExp
+  /** The most characters of its text. */
+  readonly characters: number
+  /** What limits them. */
+  readonly by: string
+}
+
+/** The expressions whose time grows with the square of their text. */
+const short: ReadonlyArray<Short> = [
+  {
+    expression: /^-+|-+$/g,
+    characters: 63,
+    by: "`slice` before it: 63 in `machine.ts`, 60 in `mediaTypes.ts`"
+  },
+  { expression: /[?#]\S*$/, characters: 1024, by: "`maxLength` in `namedFiles.ts`" },
+  { expression: /<title[^>]*>(.*?)<\/title/is, characters: 4096, by: "`maxText` in `requestErrors.ts`" },
+  { expression: /<[^>]*>/g, characters: 4096, by: "`maxText` in `requestErrors.ts`" },
+  { expression: /(folderSource|contentServer)\(\{.*\}\)/g, characters: 4096, by: "our own templates" }
+]
+
+/** The expressions that the program composes, with an example of each. */
+const composed = new Map([
+  ["new RegExp(`\\\\b…\\\\b`)", /\bRow\b/],
+  ["new RegExp(`(?<!/)(?:/+…)?/*$`)", /(?<!\/)(?:\/+admin)?\/*$/],
+  [
+    'new RegExp(characters.slice(0, shortestSecret).map(patternOf).join(""), "gi")',
+    /(?:\\{0,7}?(?:%2F|\/)){8}/gi
+  ],
+  ['new RegExp(patternOf(character), "iy")', /\\{0,7}?(?:%2F|\/)/iy]
+])
+
+const files = ["src", "deploy", "templates"].flatMap((part) =>
+  readdirSync(join(root, part), { recursive: true, encoding: "utf8" }).map((file) => join(root, part, file))
+)
+
+/** The scripts of pages, as files of their own. */
+const scripts = files
+  .filter((file) => file.endsWith(".html"))
+  .flatMap((file, page) =>
+    [...readFileSync(file, "utf8").matchAll(/<script[^>]*>(.*?)<\/script>/gs)].map(
+      ([, script = ""], index) => {
+        const place = join(folder, `${page}-${index}.js`)
+        writeFileSync(place, script)
+        return place
+      }
+    )
+  )
+
+const sources = [...files.filter((file) => /\.(?:[cm]?js|tsx?)$/.test(file)), ...scripts]
+
+interface Found {
+  readonly file: string
+  /** As in the source: `/a+/g`, or `new RegExp(…)`. */
+  readonly text: string
+  readonly isComposed: boolean
+}
+
+const expressionsIn = (file: string, node: Node): ReadonlyArray<Found> => {
+  const isComposed =
+    (isNewExpression(node) || isCallExpression(node)) &&
+    isIdentifier(node.expression) &&
+    node.expression.text === "RegExp"
+  const found =
+    isComposed || isRegularExpressionLiteral(node)
+      ? [{ file, text: node.getText().replace(/\$\{[^}]*\}/g, "…"), isComposed }]
+      : []
+  node.forEachChild((child) => {
+    found.push(...expressionsIn(file, child))
+  })
+  return found
+}
+
+const findExpressions = (): ReadonlyArray<Found> => {
+  const compilerOptions = { allowJs: true, jsx: "preserve", noLib: true, noResolve: true, types: [] }
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: sources }))
+  const api = new API({ cwd: folder })
+  try {
+    const [project] = api.updateSnapshot({ openProjects: [join(folder, "tsconfig.json")] }).getProjects()
+    return sources.flatMap((path) => {
+      const source = project?.program.getSourceFile(path)
+      if (source === undefined) throw new Error(`${path} is not parsed`)
+      return expressionsIn(relative(root, path).replaceAll(sep, "/"), source)
+    })
+  } finally {
+    api.close()
+  }
+}
+
+const found = findExpressions()
+
+/** Limits without times: a busy machine does not change a verdict. Three rounds find all that ten find here. */
+const limits = { attackTimeout: null, incubationTimeout: null, timeout: null, maxIteration: 3 }
+
+/** Judges a literal, such as `/a+/g`. Without an unbounded repetition, it is linear. */
+const judge = (literal: string): string => {
+  const end = literal.lastIndexOf("/")
+  const source = literal.slice(1, end)
+  if (!/[*+]|\{\d+,\}/.test(source)) return "safe"
+  const verdict = checkSync(source, literal.slice(end + 1), limits)
+  return verdict.status === "vulnerable" ? verdict.complexity.type : verdict.status
+}
+
+it("finds the expressions of programs, of the page's half and of the dashboard's page", () => {
+  const places = new Set(found.map(({ file }) => file))
+  for (const file of [
+    "src/layers/documents/csvText.ts",
+    "src/layers/client/request.ts",
+    "src/layers/dashboard/page/parts.js"
+  ]) {
+    expect(places).toContain(file)
+  }
+})
+
+it("each expression that the program composes has an example, and each example is needed", () => {
+  const texts = found.filter(({ isComposed }) => isComposed).map(({ text }) => text)
+  expect(new Set(texts)).toEqual(new Set(composed.keys()))
+})
+
+it("the time of each regular expression is in proportion to its text, or its text is short", () => {
+  const literals = new Set(found.map(({ text }) => String(composed.get(text) ?? text)))
+  const slow = [...literals]
+    .map((literal) => ({ literal, verdict: judge(literal) }))
+    .filter(({ verdict }) => verdict !== "safe")
+  const allowed = short.map(({ expression }) => ({ literal: String(expression), verdict: "polynomial" }))
+  expect(new Set(slow)).toEqual(new Set(allowed))
+  expect(short.filter(({ characters }) => characters > mostCharacters)).toEqual([])
+}, 240_000)
