@@ -1,8 +1,10 @@
 /**
  * When actions are retried or repeated, how long they may take, and the last failure of an action.
  */
+import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Random from "effect/Random"
@@ -13,15 +15,33 @@ import * as ScheduleInterval from "effect/ScheduleInterval"
 import { monotonicMillis } from "./monotonicMillis.ts"
 
 /**
- * As `Effect.timeoutFail`. That function is not interrupted if it runs beside others in `Effect.forEach` and one of
- * them fails. Without a limit if the duration is infinite.
+ * The result of the work, or of `end` if `end` comes first. Both have ended when this effect ends, also if this effect
+ * is interrupted, so the caller may give back what they use. `Effect.raceFirst` does not wait for them then.
  */
-export const withTimeout =
-  <E>(duration: Duration.DurationInput, onTimeout: () => E) =>
-  <A, E1, R>(effect: Effect.Effect<A, E1, R>): Effect.Effect<A, E | E1, R> =>
-    Duration.isFinite(Duration.decode(duration))
-      ? Effect.raceFirst(effect, Effect.zipRight(Effect.sleep(duration), Effect.failSync(onTimeout)))
-      : effect
+export const endedBy =
+  <B, E2, R2>(end: Effect.Effect<B, E2, R2>) =>
+  <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A | B, E | E2, R | R2> =>
+    Effect.uninterruptibleMask((restore) =>
+      Effect.gen(function* () {
+        const first = yield* Deferred.make<A | B, E | E2>()
+        // Child fibers would be interrupted with a caller that cannot be interrupted.
+        const fibers = [
+          yield* Effect.forkDaemon(Effect.intoDeferred(restore(work), first)),
+          yield* Effect.forkDaemon(Effect.intoDeferred(Effect.interruptible(end), first))
+        ]
+        return yield* Effect.ensuring(restore(Deferred.await(first)), Fiber.interruptAll(fibers))
+      })
+    )
+
+/**
+ * Fails if the effect takes longer. The effect has ended when this fails or is interrupted. `Effect.timeoutFail` is
+ * not interrupted if it runs beside others in `Effect.forEach` and one of them fails. Without a limit if the duration
+ * is infinite.
+ */
+export const withTimeout = <E>(duration: Duration.DurationInput, onTimeout: () => E) =>
+  Duration.isFinite(Duration.decode(duration))
+    ? endedBy(Effect.zipRight(Effect.sleep(duration), Effect.failSync(onTimeout)))
+    : <A, E1, R>(effect: Effect.Effect<A, E1, R>): Effect.Effect<A, E | E1, R> => effect
 
 /** A pause that doubles with each further failure in a row, up to the longest. The first failure is 1. */
 const doubling = (first: Duration.DurationInput, longest: Duration.DurationInput) => (failures: number) =>

@@ -1,11 +1,16 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Chunk from "effect/Chunk"
+import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as FastCheck from "effect/FastCheck"
+import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
 import * as Schedule from "effect/Schedule"
-import { type Fetches, fetch, poll } from "../../src/internal/Schedules.ts"
+import * as TestClock from "effect/TestClock"
+import { endedBy, type Fetches, fetch, poll, withTimeout } from "../../src/internal/Schedules.ts"
 
 /** The pauses after fetches that fail or succeed, in seconds. */
 const pauses = (schedule: Fetches, failed: ReadonlyArray<boolean>) =>
@@ -66,6 +71,90 @@ describe("the pause before the next poll", () => {
       const each = yield* pauses(poll("5 seconds"), new Array<boolean>(100).fill(false))
       expect(new Set(each).size).toBeGreaterThan(75)
       expect(Math.max(...each) - Math.min(...each)).toBeGreaterThan(0.75)
+    })
+  )
+})
+
+describe("work with a limit of time", () => {
+  /** Work that uses something, and what happens to both. */
+  const begin = (limit: <A>(work: Effect.Effect<A>) => Effect.Effect<A, string>) =>
+    Effect.gen(function* () {
+      const seen = yield* Ref.make<ReadonlyArray<string>>([])
+      const note = (what: string) => Ref.update(seen, (before) => [...before, what])
+      const begun = yield* Deferred.make<void>()
+      const work = Deferred.succeed(begun, undefined).pipe(
+        Effect.zipRight(Effect.never),
+        // An end takes some turns, such as that of a process.
+        Effect.onInterrupt(() => Effect.zipRight(Effect.repeatN(Effect.yieldNow(), 20), note("work ended")))
+      )
+      const using = Effect.acquireUseRelease(
+        Effect.void,
+        () => limit(work),
+        () => note("given back")
+      )
+      return { begun: Deferred.await(begun), seen: Ref.get(seen), using }
+    })
+  const inOrder = ["work ended", "given back"]
+  const limited = withTimeout("1 hour", () => "too long")
+
+  it.effect("ends before what it uses is given back, if its caller is interrupted", () =>
+    Effect.gen(function* () {
+      const { begun, seen, using } = yield* begin(limited)
+      const caller = yield* Effect.fork(using)
+      yield* begun
+      yield* Fiber.interrupt(caller)
+      expect(yield* seen).toEqual(inOrder)
+    })
+  )
+
+  it.effect("ends before what it uses is given back, and at once, if work beside it fails", () =>
+    Effect.gen(function* () {
+      const { begun, seen, using } = yield* begin(limited)
+      const both = [using, Effect.zipRight(begun, Effect.fail("broken"))]
+      const failure = yield* Effect.flip(Effect.all(both, { concurrency: "unbounded", discard: true }))
+      expect([failure, ...(yield* seen)]).toEqual(["broken", ...inOrder])
+    })
+  )
+
+  it.effect(
+    "ends before what it uses is given back, if it takes too long or is ended by something else",
+    () =>
+      Effect.gen(function* () {
+        const late = yield* begin(limited)
+        const caller = yield* Effect.fork(Effect.flip(late.using))
+        yield* late.begun
+        yield* TestClock.adjust("1 hour")
+        expect([yield* Fiber.join(caller), ...(yield* late.seen)]).toEqual(["too long", ...inOrder])
+
+        const ended = yield* begin(endedBy(Effect.fail("over")))
+        expect([yield* Effect.flip(ended.using), ...(yield* ended.seen)]).toEqual(["over", ...inOrder])
+      })
+  )
+
+  it.effect("is not interrupted where its caller cannot be interrupted", () =>
+    Effect.gen(function* () {
+      const go = yield* Deferred.make<void>()
+      const begun = yield* Deferred.make<void>()
+      const work = Deferred.succeed(begun, undefined).pipe(Effect.zipRight(Deferred.await(go)))
+      const isDone = yield* Ref.make(false)
+      const caller = yield* Effect.fork(
+        Effect.uninterruptible(Effect.zipRight(limited(work), Ref.set(isDone, true)))
+      )
+      yield* Deferred.await(begun)
+      yield* Fiber.interruptFork(caller)
+      yield* Deferred.succeed(go, undefined)
+      yield* Fiber.await(caller)
+      expect(yield* Ref.get(isDone)).toBe(true)
+    })
+  )
+
+  it.scoped("keeps the scope of its caller, its result and its failure", () =>
+    Effect.gen(function* () {
+      const isOpen = yield* Ref.make(false)
+      const open = Effect.acquireRelease(Ref.set(isOpen, true), () => Ref.set(isOpen, false))
+      expect(yield* limited(Effect.as(open, 1))).toBe(1)
+      expect(yield* Ref.get(isOpen)).toBe(true)
+      expect(yield* Effect.exit(limited(Effect.fail("wrong")))).toEqual(Exit.fail("wrong"))
     })
   )
 })

@@ -12,6 +12,7 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { constVoid } from "effect/Function"
 import * as Pool from "effect/Pool"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { explain } from "../../../files/systemError.ts"
 import { packageFile } from "../../../internal/packageFile.ts"
@@ -168,18 +169,32 @@ const within = (duration: Duration.DurationInput) =>
 const isRunning = ({ connected, exitCode, signalCode }: ChildProcess) =>
   connected && exitCode === null && signalCode === null
 
-/** The job is sent when its answer can be heard, so that no answer is taken for that of the next job. */
-const ask = <A>(worker: ChildProcess, job: Worker.Job, answer: Schema.Schema<A>) =>
-  within(longest)(nextAnswer(worker, answer, () => worker.send(job, () => {})))
+let jobs = 0
 
-/** The process is killed if the effect is interrupted. */
-const nextAnswer = <A>(worker: ChildProcess, answer: Schema.Schema<A>, begin: () => void = constVoid) =>
+/** The job is sent when its answer can be heard. */
+const ask = <A>(worker: ChildProcess, job: Worker.Job, answer: Schema.Schema<A>) =>
+  Effect.suspend(() => {
+    const number = ++jobs
+    return within(longest)(
+      nextAnswer(worker, answer, number, () => worker.send({ ...job, number }, () => {}))
+    )
+  })
+
+/** Ignores answers to jobs with another number. The process is killed if the effect is interrupted. */
+const nextAnswer = <A>(
+  worker: ChildProcess,
+  answer: Schema.Schema<A>,
+  number?: number,
+  begin: () => void = constVoid
+) =>
   Effect.async<unknown, PictureNotMade>((resume) => {
     const settle = (outcome: Effect.Effect<unknown, PictureNotMade>) => {
       worker.off("message", onMessage).off("exit", onEnd).off("error", onEnd)
       resume(outcome)
     }
-    const onMessage = (message: unknown) => settle(Effect.succeed(message))
+    const onMessage = (message: unknown) => {
+      if (numberOf(message) === number) settle(Effect.succeed(message))
+    }
     const onEnd = () => settle(Effect.fail(ended(worker)))
     worker.on("message", onMessage).on("exit", onEnd).on("error", onEnd)
     if (isRunning(worker)) begin()
@@ -192,6 +207,8 @@ const nextAnswer = <A>(worker: ChildProcess, answer: Schema.Schema<A>, begin: ()
         : Effect.orDie(Schema.decodeUnknown(answer)(message))
     )
   )
+
+const numberOf = (message: unknown) => (Predicate.hasProperty(message, "number") ? message.number : undefined)
 
 /** Ends when the process has ended. */
 const kill = (worker: ChildProcess) =>

@@ -38,12 +38,16 @@ export interface Make extends Limited {
   readonly quality?: number | undefined
 }
 
-const answer = (answer: Ready | Looked | Made | Failed) => process.send?.(answer)
+/** A job as it is sent. Its answer has the same number. */
+type Numbered = Job & { readonly number: number }
 
-const fail = (error: unknown) => {
+const answer = (answer: Ready | Looked | Made | Failed, number?: number) =>
+  process.send?.({ ...answer, number })
+
+const fail = (error: unknown, number?: number) => {
   const message = error instanceof Error ? error.message : String(error)
   const isOfSystem = error instanceof Error && "code" in error && typeof error.code === "string"
-  answer({ is: "failed", message, ...(isOfSystem ? { code: String(error.code) } : {}) })
+  answer({ is: "failed", message, ...(isOfSystem ? { code: String(error.code) } : {}) }, number)
 }
 
 const start = async () => {
@@ -101,7 +105,10 @@ const start = async () => {
   process.on("message", (job: unknown) => {
     if (isJob(job)) {
       const work = (): Promise<Looked | Made> => (job.job === "look" ? look(job) : make(job))
-      within(job.limitMs, work).then(answer, fail)
+      within(job, work).then(
+        (made) => answer(made, job.number),
+        (error) => fail(error, job.number)
+      )
     }
   })
   answer({ is: "ready" })
@@ -117,10 +124,10 @@ const maxPixels = 400_000_000
  * Runs the work with a limit of time, and of 3 GiB of memory. The limit is processor time, because a process of low
  * priority may wait for the processor as long as others need it.
  */
-const within = async <A>(limitMs: number, work: () => Promise<A>): Promise<A> => {
+const within = async <A>({ limitMs, number }: Numbered, work: () => Promise<A>): Promise<A> => {
   const start = process.cpuUsage()
   const giveUp = (message: string) =>
-    process.send?.({ is: "failed", message } satisfies Failed, undefined, undefined, end)
+    process.send?.({ is: "failed", message, number }, undefined, undefined, end)
   const timer = setInterval(() => {
     const { system, user } = process.cpuUsage(start)
     if ((system + user) / 1000 > limitMs) {
@@ -175,9 +182,9 @@ const encode = (picture: Sharp, format: ImageFormat, quality: number | undefined
   }
 }
 
-const isJob = (message: unknown): message is Job =>
+const isJob = (message: unknown): message is Numbered =>
   typeof message === "object" && message !== null && "job" in message
 
 process.once("disconnect", end)
 
-start().catch(fail)
+start().catch((error) => fail(error))
