@@ -124,6 +124,7 @@ export const whenChanged = <A, E, R, R2>(
   Effect.gen(function* () {
     const longest = yield* pauses.longest(yield* effect)
     yield* Effect.sleep(pauses.shortest)
+    // A change that is taken just as the time ends is not lost: the effect follows.
     yield* Effect.timeoutOption(Queue.take(pauses.changed), Duration.subtract(longest, pauses.shortest))
   }).pipe(Effect.forever)
 

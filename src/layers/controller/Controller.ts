@@ -6,6 +6,7 @@
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as FiberRef from "effect/FiberRef"
 import * as HashSet from "effect/HashSet"
 import * as Logger from "effect/Logger"
@@ -74,12 +75,14 @@ export const runPersistent = <E = never>(
     yield* Effect.gen(function* () {
       const scope = yield* makeTimedScope("The controller's endpoint", end, reserved)
       const askedToEnd = yield* Scope.extend(endpoint, scope)
-      const running = Scope.extend(start(configuration.plugins, context, end), pluginScope).pipe(
+      const running = yield* Scope.extend(start(configuration.plugins, context, end), pluginScope).pipe(
         Effect.zipRight(Effect.logInfo("Ready")),
         Effect.zipRight(onReady),
-        Effect.zipRight(Effect.never)
+        Effect.zipRight(Effect.never),
+        Effect.forkIn(yield* makeTimedScope("The start of the plugins", end, reserved))
       )
-      yield* Effect.raceFirst(askedToEnd, running)
+      // biome-ignore lint/plugin: both only wait; the scope ends the plugins' start, within its limit
+      yield* Effect.raceFirst(askedToEnd, Fiber.join(running))
       yield* Effect.logInfo("Stopping")
     }).pipe(
       Effect.onInterrupt(() => Effect.logInfo("Stopping")),

@@ -8,7 +8,7 @@ import * as Schedule from "effect/Schedule"
 import * as ScheduleDecision from "effect/ScheduleDecision"
 import * as ScheduleIntervals from "effect/ScheduleIntervals"
 import * as Stream from "effect/Stream"
-import type { Fetches } from "../../internal/Schedules.ts"
+import { endedBy, type Fetches } from "../../internal/Schedules.ts"
 import type { FetchError } from "../../services/Content.ts"
 import type { ContentSlice } from "./contentState.ts"
 import type { PollResult } from "./makeContent.ts"
@@ -39,7 +39,8 @@ export const keepFetching = Effect.fnUntraced(function* (
     .note(({ nextFetch, ...before }) => before)
     .pipe(
       Effect.zipRight(fetchQuietly(tick(steps, slice))),
-      Effect.flatMap((isTransient) => Effect.raceFirst(pause(isTransient), Queue.take(changed))),
+      // A change that is taken just as the pause ends is not lost: a tick follows.
+      Effect.flatMap((isTransient) => Effect.asVoid(endedBy(pause(isTransient))(Queue.take(changed)))),
       Effect.forever
     )
   return yield* Effect.zipRight(

@@ -221,6 +221,7 @@ const limited = <A>(effect: Effect.Effect<A, unknown>): Effect.Effect<A, unknown
     Effect.zipRight(tooLong),
     Effect.interruptible
   )
+  // biome-ignore lint/plugin: readers never wait for an effect that hangs, also not for its end
   const inTime = effect.pipe(Effect.disconnect, Effect.interruptible, Effect.raceFirst(end))
   return Effect.gen(function* () {
     const now = yield* monotonicMillis

@@ -12,6 +12,7 @@ import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
 import { encodeJson } from "../../internal/jsonText.ts"
+import { endedBy } from "../../internal/Schedules.ts"
 import {
   type Command,
   CommandFailed,
@@ -143,7 +144,7 @@ export const makeInstance = Effect.fnUntraced(function* (
       const untilLost = Effect.repeat(Effect.delay(isRunning, askEvery), { while: (isRunning) => isRunning })
       yield* send(session, instance, data, { reply: inbox })
       return yield* Deferred.await(reply).pipe(
-        Effect.raceFirst(Effect.zipRight(Effect.raceFirst(untilLost, session.ended), lost)),
+        endedBy(Effect.zipRight(endedBy(session.ended)(untilLost), lost)),
         Effect.onInterrupt(() =>
           Effect.ignore(send(session, instance, encodeMessage({ do: "cancel", id: inbox })))
         )

@@ -19,6 +19,7 @@ import { createInbox, nanos } from "@nats-io/transport-node"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { endedBy } from "../../internal/Schedules.ts"
 import { ask, inTime, isNoSuchStream, NatsFailure } from "./NatsFailure.ts"
 import type { Session } from "./Session.ts"
 
@@ -206,7 +207,7 @@ export const lastOfEach = (
     )
     expected = Math.min(expected, pending)
     check()
-    yield* Effect.raceFirst(Deferred.await(complete), lost)
+    yield* Deferred.await(complete).pipe(endedBy(lost))
     return messages
   }).pipe(Effect.scoped, inTime)
 

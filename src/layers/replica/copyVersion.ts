@@ -17,6 +17,7 @@ import { sha256OfText } from "../../files/sha256.ts"
 import { isDiskFull, move, retryHeldOpen } from "../../files/systemError.ts"
 import { mapDiskError, refuseLink } from "../../files/versionStoreError.ts"
 import { issueText, placedIssues } from "../../internal/Options.ts"
+import { endedBy } from "../../internal/Schedules.ts"
 import type { CopyFailed } from "../../services/Content.ts"
 import {
   type CopiedFile,
@@ -117,7 +118,7 @@ export const makeCopyVersion = Effect.fnUntraced(function* (
       yield* progress.reused(others)
     })
     yield* Effect.forEach(contents, fetchContent, { concurrency, discard: true }).pipe(
-      Effect.raceFirst(Effect.zipRight(Effect.sleep(pollEvery), isWanted).pipe(Effect.forever))
+      endedBy(Effect.zipRight(Effect.sleep(pollEvery), isWanted).pipe(Effect.forever))
     )
     yield* isWanted
     const directories = new Map<string, string>()

@@ -246,6 +246,38 @@ describe("Controller", () => {
     }).pipe(Effect.provide(environment("persistent")))
   )
 
+  it.effect("shuts down a plugin after the start of the next plugin has ended", () =>
+    Effect.gen(function* () {
+      const { lines, next, plugin } = yield* makeDiary
+      const diary: Array<string> = []
+      const starting = Effect.onInterrupt(Effect.never, () =>
+        Effect.flatMap(Effect.zipRight(Effect.repeatN(Effect.yieldNow(), 100), lines), (before) =>
+          Effect.sync(() => diary.push(...before, "b no longer starts"))
+        )
+      )
+      const running = yield* Effect.fork(
+        runPersistent({ cwd, plugins: [plugin("a"), plugin("b", { setup: starting })] })
+      )
+      yield* Effect.replicateEffect(next, 2)
+      yield* Fiber.interrupt(running)
+      expect([...diary, ...(yield* lines)]).toEqual(["b no longer starts", "shut down b", "shut down a"])
+    }).pipe(Effect.provide(environment("persistent")))
+  )
+
+  it.effect("shuts down although the start of a plugin cannot be interrupted", () =>
+    Effect.gen(function* () {
+      const { next, plugin } = yield* makeDiary
+      const stuck = plugin("stuck", { setup: Effect.uninterruptible(Effect.never) })
+      const running = yield* Effect.fork(runPersistent({ cwd, plugins: [plugin("a"), stuck] }))
+      yield* Effect.replicateEffect(next, 2)
+      const ending = yield* Effect.fork(Fiber.interrupt(running))
+      yield* somebodySleeps
+      yield* TestClock.adjust("2 seconds")
+      expect(yield* next).toBe("shut down stuck")
+      yield* Fiber.join(ending)
+    }).pipe(Effect.provide(environment("persistent")))
+  )
+
   it.live("answers at its socket while plugins are set up, and closes it before they shut down", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
