@@ -19,6 +19,8 @@ export interface FrameSink {
   readonly queuedBytes: () => number
   /** Ends the stream. */
   readonly end: () => void
+  /** Whether the client keeps its place after the end of its stream, until it leaves. Default no. */
+  readonly leavesLater?: boolean
 }
 
 export interface FanOut<Client> {
@@ -31,6 +33,8 @@ export interface FanOut<Client> {
   readonly leave: (sink: FrameSink) => void
   /** The number of clients. */
   readonly size: () => number
+  /** As `size`, with the clients that keep their places after the end of their streams. */
+  readonly places: () => number
   /** All clients, in the order in which they joined. */
   readonly clients: () => ReadonlyArray<Client>
   /** Sends the frames received so far, then ends the streams of all clients. */
@@ -61,6 +65,7 @@ export const makeFanOut = <Client = void>(
   onLeave: (client: Client, missed: number) => void
 ): FanOut<Client> => {
   const members = new Map<FrameSink, Member<Client>>()
+  const leaving = new Set<FrameSink>()
   let isClosed = false
 
   const leave = (sink: FrameSink, missed = 0) => {
@@ -69,6 +74,7 @@ export const makeFanOut = <Client = void>(
       members.delete(sink)
       onLeave(member.client, missed)
     }
+    leaving.delete(sink)
   }
 
   /** Received and not sent yet; empty between two synchronous steps. */
@@ -129,6 +135,9 @@ export const makeFanOut = <Client = void>(
     flush()
     for (const sink of [...members.keys()]) {
       leave(sink)
+      if (sink.leavesLater === true) {
+        leaving.add(sink)
+      }
       sink.end()
     }
   }
@@ -144,6 +153,7 @@ export const makeFanOut = <Client = void>(
     },
     leave: (sink) => leave(sink),
     size: () => members.size,
+    places: () => members.size + leaving.size,
     clients: () => Array.from(members.values(), ({ client }) => client),
     endAll,
     close: () => {

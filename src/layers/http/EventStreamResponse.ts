@@ -13,7 +13,7 @@ import { type FrameSink, QueueLimit } from "../fanOut/FanOut.ts"
 import type { TooManyClients } from "./errors.ts"
 import { written } from "./RequestHandler.ts"
 import * as SseFrame from "./SseFrame.ts"
-import { closed } from "./stallTimeout.ts"
+import { closed, cutSoon } from "./stallTimeout.ts"
 
 export interface EventStream {
   /** Adds a client: its sink gets the preamble, then every frame. */
@@ -25,7 +25,7 @@ export interface EventStream {
 /**
  * Answers with the event stream, for as long as the client stays.
  *
- * A client that falls too far behind is disconnected. It reconnects after two seconds and gets the backlog; it misses
+ * A client that falls too far behind is disconnected, as is a client that does not read the end of its stream within a second. It reconnects after two seconds and gets the backlog; it misses
  * live events that are not in the backlog.
  *
  * Returns when the stream has begun. A fiber that waits for the end of each stream needs twice the memory (measured).
@@ -74,6 +74,11 @@ type Headers = Readonly<Record<string, string>>
 
 /** A class like `QueueLimit`: there is an instance for each client. */
 class SocketSink implements FrameSink {
+  /** Otherwise clients that do not read could have more connections than there are places. */
+  get leavesLater() {
+    return true
+  }
+
   private readonly limit = new QueueLimit()
 
   constructor(
@@ -108,6 +113,7 @@ class SocketSink implements FrameSink {
 
   end(): void {
     this.response.end()
+    cutSoon(this.response.req.socket)
   }
 }
 

@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { pathOf, unreadableTarget } from "./Access.ts"
 import * as RequestBody from "./RequestBody.ts"
-import { allowHalfClosed } from "./stallTimeout.ts"
+import { allowHalfClosed, cutSoon } from "./stallTimeout.ts"
 
 /**
  * Milliseconds that an idle connection is kept. Longer than a client in Node keeps it, and than a replica waits between
@@ -105,10 +105,21 @@ export const handleClientErrors = (server: Server, answer: (refusal: Refusal) =>
       inFront.once("close", () => refuse(socket, refusal))
     } else {
       socket.end(formatAnswer(refusal.status, answer(refusal)), () => socket.destroy())
+      // Node does not end a detached socket with the server.
+      cutSoon(socket)
     }
   }
 
   return server
+    .on("connection", (socket) => {
+      // Node reports no error if a request that asks for another protocol ends before its body.
+      socket.once("end", () => {
+        const isCut = unfinished(socket).some(({ req }) => !req.complete && req.headers.upgrade !== undefined)
+        if (isCut && socket.writable) {
+          refuse(socket, invalidHttp)
+        }
+      })
+    })
     .on("request", ({ socket }, response) => {
       responses.set(socket, [...unfinished(socket), response])
     })
@@ -164,10 +175,12 @@ const refusalOf = (error: ClientError, unanswered: ReadonlyArray<ServerResponse>
             onNone: () => ({ status: 400, message: unreadableTarget }),
             onSome: (path) => ({ status: 404, message: `Not found: ${method} ${path}` })
           })
-        : { status: 400, message: "The request is not valid HTTP." }
+        : invalidHttp
     }
   }
 }
+
+const invalidHttp: Refusal = { status: 400, message: "The request is not valid HTTP." }
 
 /** Matches a method, which is any token, and a target. */
 const requestLine = /^([!#$%&'*+.^_`|~\w-]+) (\S+) HTTP\/1\.[01]\r\n/

@@ -11,6 +11,7 @@ import * as Fiber from "effect/Fiber"
 import { constVoid } from "effect/Function"
 import * as Stream from "effect/Stream"
 import { BadRequest, type BodyTooLarge, bodyTooLarge } from "./errors.ts"
+import { cutSoon } from "./stallTimeout.ts"
 
 /** The largest accepted body, in bytes. */
 export const maxBodyBytes = 65_536
@@ -117,16 +118,10 @@ const collect = (
           request.once("close", () => resume(unreadable))
         })
 
-/** How long a client may continue to send after the response that its body is too large. */
-const lingerMs = 1000
-
-/** Closes the connection of a client that continues to send after the response. */
+/** Closes the connection of a client that continues to send after the response that its body is too large. */
 const linger = (response: ServerResponse) => {
   response.req.resume()
-  response.once("finish", () => {
-    const timer = setTimeout(() => response.req.destroy(), lingerMs)
-    response.req.once("close", () => clearTimeout(timer))
-  })
+  response.once("finish", () => cutSoon(response.req))
 }
 
 /** Whether the `Content-Length` exceeds the limit. */

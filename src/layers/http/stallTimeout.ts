@@ -2,7 +2,7 @@
  * Time limits for clients that do not read, or that have closed their side of the connection.
  */
 import type { Server, ServerResponse } from "node:http"
-import type { Writable } from "node:stream"
+import type { Readable, Writable } from "node:stream"
 import * as Effect from "effect/Effect"
 import * as Runtime from "effect/Runtime"
 
@@ -76,6 +76,15 @@ const untilStalled = (response: ServerResponse, idleChecks = 0): Effect.Effect<v
     : Effect.flatMap(Effect.sleep(checkEvery), () =>
         untilStalled(response, response.socket?.bytesWritten === written ? idleChecks + 1 : 0)
       )
+}
+
+/** How long the last bytes of a connection may take, in milliseconds. */
+const endGraceMs = 1000
+
+/** Cuts a connection after a moment, or that of a request, if it does not end before. */
+export const cutSoon = (connection: Readable): void => {
+  const timer = setTimeout(() => connection.destroy(), endGraceMs)
+  connection.once("close", () => clearTimeout(timer))
 }
 
 /** Waits until the stream is closed. Can be interrupted even if its caller cannot. */

@@ -59,7 +59,7 @@ export const make = Effect.fnUntraced(function* ({ makeRecorder, maxClients, pre
 
   const join = (sink: FrameSink, client: Client = {}) =>
     Effect.suspend((): Effect.Effect<void, TooManyClients> => {
-      if (fanOut.size() >= maxClients) {
+      if (fanOut.places() >= maxClients) {
         return tooManyClients(maxClients)
       }
       sink.begin(preamble())

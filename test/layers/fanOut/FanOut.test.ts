@@ -56,6 +56,18 @@ describe("FanOut", () => {
     })
   )
 
+  it("keeps the place of a client whose stream has ended until its connection closes", () => {
+    const fanOut = makeFanOut()
+    const [open, closed] = [{ ...makeSink().sink, leavesLater: true }, makeSink().sink]
+    for (const sink of [open, closed]) {
+      fanOut.join(sink)
+    }
+    fanOut.endAll()
+    expect([fanOut.size(), fanOut.places()]).toEqual([0, 1])
+    fanOut.leave(open)
+    expect([fanOut.size(), fanOut.places()]).toEqual([0, 0])
+  })
+
   it.effect("sends all received frames before the streams end", () =>
     Effect.gen(function* () {
       const fanOut = makeFanOut()

@@ -7,14 +7,16 @@ import * as Queue from "effect/Queue"
 import * as TestClock from "effect/TestClock"
 import { EventSource } from "eventsource"
 import { maxQueuedBytes } from "../../../src/layers/fanOut/FanOut.ts"
+import * as HttpTransportLayer from "../../../src/layers/httpTransport/HttpTransport.ts"
 import { HttpTransport } from "../../../src/layers/httpTransport/HttpTransport.ts"
+import * as eventEngine from "../../support/eventEngine.ts"
 import { type Message, messages } from "../../support/eventStream.ts"
 import { holdCommand } from "../../support/heldCommand.ts"
 import * as lifetime from "../../support/lifetime.ts"
 import { withLog } from "../../support/logged.ts"
 import { type Connection, format, parse } from "../../support/rawHttp.ts"
 import * as transport from "../../support/transport.ts"
-import { eventLoopTurn } from "../../support/waiting.ts"
+import { eventLoopTurn, eventually } from "../../support/waiting.ts"
 
 const promoted = {
   versionId: "20260301T120000Z",
@@ -169,6 +171,29 @@ describe("an event stream", () => {
       })
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
+})
+
+describe("the end of an event stream", () => {
+  it.scopedLive("closes the connection of a client that does not read", () => {
+    const { bus, endFeeds, layer } = eventEngine.make().instance()
+    return Effect.gen(function* () {
+      const before = yield* lifetime.whatIsThere
+      const { clients, statistics } = yield* HttpTransport
+      const { stall } = yield* transport.openEvents
+      stall()
+      yield* bus.publish("content:large", "x".repeat(20_000_000))
+      yield* eventually(Effect.map(statistics, ({ eventsForwarded }) => eventsForwarded === 1))
+      endFeeds("ends")
+      yield* eventually(Effect.map(clients, (open) => open === 0))
+      // The client's own socket stays.
+      yield* before.isAllAgain(1)
+    }).pipe(
+      Effect.provide(HttpTransportLayer.layer({ port: 0 })),
+      Effect.provide(layer),
+      Effect.provide(transport.memoryServices()),
+      withLog([])
+    )
+  })
 })
 
 describe("the slots of event streams", () => {

@@ -1,4 +1,5 @@
 import { createServer } from "node:http"
+import { Duplex } from "node:stream"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -9,6 +10,7 @@ import { listen } from "../../../src/layers/http/Listen.ts"
 import { holdCommand } from "../../support/heldCommand.ts"
 import { exchange, format, parse } from "../../support/rawHttp.ts"
 import * as transport from "../../support/transport.ts"
+import { eventually } from "../../support/waiting.ts"
 
 const body = '{"type":"content.ack"}'
 
@@ -139,6 +141,26 @@ describe("input that is not HTTP", () => {
       expect(yield* received.whole).toBe("")
       yield* release("late")
       yield* ended
+    }).pipe(Effect.scoped, Effect.provide(transport.layer()))
+  )
+
+  it.effect("leaves no connection open if its client does not read the response", () =>
+    Effect.gen(function* () {
+      const server = handleClientErrors(createServer(), () => ({ headers: {}, body: {} }))
+      const unread = new Duplex({ read: () => {}, write: () => {} })
+      server.emit("connect", undefined, unread)
+      yield* eventually(Effect.sync(() => unread.closed))
+    })
+  )
+
+  it.effect("gets a response if it ends too early, whatever protocol it asks for", () =>
+    Effect.gen(function* () {
+      const { finish, received, send } = yield* transport.connect
+      send(
+        "POST /command HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: websocket\r\nContent-Length: 9\r\n\r\nhalf"
+      )
+      finish()
+      expect(parse(yield* received.whole).status).toBe(400)
     }).pipe(Effect.scoped, Effect.provide(transport.layer()))
   )
 

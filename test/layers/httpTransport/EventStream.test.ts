@@ -445,6 +445,21 @@ describe("EventStream", () => {
     }).pipe(Effect.provide(inMemory))
   )
 
+  it.scoped("counts a client whose stream has ended until its connection closes", () => {
+    const { endFeeds, layer } = eventEngine.make().instance()
+    return Effect.gen(function* () {
+      const stream = yield* EventStream.makeSockets({ ...options, maxClients: 1 })
+      const { received, sink } = makeClient()
+      const unread = { ...sink, leavesLater: true }
+      yield* stream.join(unread)
+      endFeeds("ends")
+      yield* received.whole
+      expect(yield* Effect.flip(join(stream))).toMatchObject({ _tag: "vitrine/TooManyClients" })
+      stream.leave(unread)
+      yield* join(stream)
+    }).pipe(Effect.provide(layer), withLog([]))
+  })
+
   it.scoped("never exceeds the limit when many clients join at once", () =>
     Effect.gen(function* () {
       const stream = yield* EventStream.makeSockets({ ...options, maxClients: 3 })
