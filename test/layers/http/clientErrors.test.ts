@@ -8,6 +8,7 @@ import * as Scope from "effect/Scope"
 import { handleClientErrors } from "../../../src/layers/http/HttpServer.ts"
 import { listen } from "../../../src/layers/http/Listen.ts"
 import { holdCommand } from "../../support/heldCommand.ts"
+import * as lifetime from "../../support/lifetime.ts"
 import { exchange, format, parse } from "../../support/rawHttp.ts"
 import * as transport from "../../support/transport.ts"
 import { eventually } from "../../support/waiting.ts"
@@ -155,12 +156,14 @@ describe("input that is not HTTP", () => {
 
   it.effect("gets a response if it ends too early, whatever protocol it asks for", () =>
     Effect.gen(function* () {
+      const before = yield* lifetime.whatIsThere
       const { finish, received, send } = yield* transport.connect
       send(
         "POST /command HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: websocket\r\nContent-Length: 9\r\n\r\nhalf"
       )
       finish()
       expect(parse(yield* received.whole).status).toBe(400)
+      yield* before.isAllAgain()
     }).pipe(Effect.scoped, Effect.provide(transport.layer()))
   )
 
