@@ -201,9 +201,11 @@ const round = (conversations: ReadonlyArray<Conversation>) =>
 const play = Effect.gen(function* () {
   const { all, publish } = publisher()
   const runtime = yield* Effect.runtime<EventBus | HttpTransport>()
+  // Before a client comes: for a second after that, one fiber less waits for changes.
+  yield* Effect.repeatN(eventLoopTurn, 50)
+  const fibersAtRest = yield* rootFibers
   const steady = yield* transport.openEvents
   const socketsAtRest = yield* openSockets
-  const fibersAtRest = yield* rootFibers
 
   const property = FastCheck.asyncProperty(
     FastCheck.array(conversation, { minLength: 1, maxLength: crowd, size: "max" }),
