@@ -41,7 +41,8 @@ export const make = (file: string) =>
         position += bytesRead
         begun = bytes.subarray(end)
         const lines = bytes.toString("utf8", 0, end).split("\n").slice(0, -1)
-        return { atEnd: bytesRead === 0, events: lines.map((line) => ({ line, sequence: ++sequence })) }
+        const events = lines.map((line) => ({ line, sequence: ++sequence }))
+        return { atEnd: bytesRead === 0, events, next: sequence + 1 }
       }
     }
 
@@ -60,8 +61,8 @@ export const make = (file: string) =>
         )
         const read = makeReader()
         // Skips existing lines, which were published before.
-        yield* Effect.repeat(Effect.promise(read), { until: ({ atEnd }) => atEnd })
-        return Stream.fromQueue(changes).pipe(
+        const { next } = yield* Effect.repeat(Effect.promise(read), { until: ({ atEnd }) => atEnd })
+        const events = Stream.fromQueue(changes).pipe(
           Stream.mapEffect(() => Effect.promise(read)),
           Stream.tap(({ atEnd }) => Effect.sync(() => atEnd || changed())),
           Stream.flatMap(({ events }) => Stream.fromIterable(events)),
@@ -70,6 +71,7 @@ export const make = (file: string) =>
             return { name, payload, sequence }
           })
         )
+        return EventBus.feed(events, next)
       }),
       emptied: Stream.empty
     })

@@ -34,6 +34,33 @@ export interface BusEvent {
 }
 
 /**
+ * The events since a subscription, as a Stream that also tells where it begins.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Feed extends Stream.Stream<BusEvent, EventBusError> {
+  /**
+   * The sequence of the first event that is published after the subscription. It reveals events that were missed before the
+   * first event arrives; without it, their loss is not noticed.
+   */
+  readonly first?: number | undefined
+}
+
+/**
+ * A feed of these events that begins at the sequence `first`. A wrapper that changes the events of a feed passes on its
+ * `first`: the operators of `Stream` drop it.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const feed = (events: Stream.Stream<BusEvent, EventBusError>, first: number | undefined): Feed =>
+  Object.assign(
+    Stream.suspend(() => events),
+    { first }
+  )
+
+/**
  * Each of its operations ends in bounded time.
  *
  * @since 0.1.0
@@ -60,7 +87,7 @@ export class EventBus extends Context.Tag("vitrine/EventBus")<
      * The feed fails if it cannot go on, or if the numbering of events starts again. Sequences are comparable within
      * one feed, and with the sequences of a `ReplayBacklog` that is read while the feed goes on.
      */
-    readonly subscribe: Effect.Effect<Stream.Stream<BusEvent, EventBusError>, EventBusError, Scope.Scope>
+    readonly subscribe: Effect.Effect<Feed, EventBusError, Scope.Scope>
 
     /**
      * Emits when the engine has lost the published events, and numbers events again from the start. Publishers then

@@ -24,6 +24,8 @@ import type { BusProblem } from "../../services/Slices.ts"
 export interface Feed {
   /** Whether the bus is connected: a pause has no events. */
   readonly isOpen: boolean
+  /** The sequence at which the feed begins, if the bus tells it. */
+  readonly first?: number | undefined
   /** Ends when the feed ends. A slow reader misses the oldest events. */
   readonly events: Stream.Stream<BusEvent>
 }
@@ -106,6 +108,7 @@ export const make = Effect.fnUntraced(function* (name: string) {
       Effect.map(
         (events): Feed => ({
           isOpen: true,
+          first: events.first,
           events: events.pipe(
             Stream.concat(Stream.dieMessage("the bus has ended the feed")),
             Stream.catchAllCause((cause) => Stream.execute(failed(messageOf(Cause.squash(cause))))),

@@ -23,11 +23,15 @@ export interface Backlog {
   readonly preamble: () => Uint8Array
 
   /**
-   * Begins a feed, which may number its events differently. Reads the backlog before the first event, for at most five seconds.
+   * Begins a feed, which may number its events differently, at the sequence `first`. Reads the backlog before the first event,
+   * for at most five seconds.
    * Until the scope ends, it reads again after a failure, which is logged once, and a second after a gap. Calls `endStreams`
    * whenever it learns of events that clients have missed.
    */
-  readonly open: (endStreams: () => void) => Effect.Effect<void, never, Scope.Scope>
+  readonly open: (
+    endStreams: () => void,
+    first: number | undefined
+  ) => Effect.Effect<void, never, Scope.Scope>
 
   /** Handles the next event of the feed; `data` is its payload if its name is replayed. */
   readonly take: (event: FeedEvent) => Delivery
@@ -75,6 +79,8 @@ export const make = Effect.fnUntraced(function* (isReplayed: (name: string) => b
   let lastStored = Number.NEGATIVE_INFINITY
   /** The sequence of the last event of the feed. */
   let lastSequence: number | undefined
+  /** The sequence at which the feed begins, if the bus tells it. */
+  let firstSequence: number | undefined
   let encoded = { events: latest.inOrder(), bytes: Buffer.from(SseFrame.retry) }
 
   const read = snapshot.pipe(
@@ -102,11 +108,13 @@ export const make = Effect.fnUntraced(function* (isReplayed: (name: string) => b
       return encoded.bytes
     },
 
-    open: Effect.fnUntraced(function* (endStreams) {
+    open: Effect.fnUntraced(function* (endStreams, first) {
+      yield* forget
       const stored = yield* Effect.option(read)
       latest = makeLatestEvents()
       lastStored = Number.NEGATIVE_INFINITY
       lastSequence = undefined
+      firstSequence = first
       learn(Option.getOrElse(stored, () => []))
       endStreams()
       if (Option.isNone(stored)) {
@@ -124,8 +132,9 @@ export const make = Effect.fnUntraced(function* (isReplayed: (name: string) => b
     }),
 
     take: ({ data, name, sequence }) => {
-      const missing = Math.max(0, sequence - (lastSequence ?? sequence) - 1)
-      // Nothing else reveals events that the bus lost before the first event of a feed.
+      const expected = lastSequence === undefined ? (firstSequence ?? sequence) : lastSequence + 1
+      const missing = Math.max(0, sequence - expected)
+      // Nothing else reveals events before the feed that another process has not stored yet.
       if (missing > 0 || (lastSequence === undefined && sequence > Math.max(0, lastStored) + 1)) {
         requests.unsafeOffer(undefined)
       }

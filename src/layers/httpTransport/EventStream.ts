@@ -118,7 +118,7 @@ const pingsOf = <A>({ keepAliveMs }: Options, ping: () => A): Stream.Stream<A> =
 /** Frames that are encoded when they are read. */
 type Frames = Iterator<string, void>
 
-/** Sends the live events of each feed to all clients, one feed after the other, until the scope ends. */
+/** Sends `whatIsSent`, with the live events of one feed after the other, to all clients until the scope ends. */
 const forward = Effect.fnUntraced(function* (
   options: Options,
   whatIsSent: (live: Stream.Stream<Frames>) => Stream.Stream<Frames>
@@ -131,8 +131,13 @@ const forward = Effect.fnUntraced(function* (
   const log = Runtime.runFork(yield* Effect.runtime())
   const warnOfGap = yield* Effect.once(Effect.logWarning(gapWarning(options.subject)))
 
-  const framesOf = function* (events: Iterable<BusEvent>): Generator<string, void> {
+  /** The last feed that was opened. Frames of another one are late: feeds may number their events differently. */
+  let openFeed: Subscription.Feed | undefined
+  const framesOf = function* (feed: Subscription.Feed, events: Iterable<BusEvent>): Generator<string, void> {
     for (const event of events) {
+      if (feed !== openFeed) {
+        return
+      }
       const { name, sequence } = event
       const isForwarded = encoder.isForwarded(name)
       const data = encoder.isReplayed(name) ? encoder.data(event) : undefined
@@ -154,10 +159,21 @@ const forward = Effect.fnUntraced(function* (
     }
   }
 
-  const openFeed = Effect.zipRight(
-    Effect.addFinalizer(() => Effect.zipRight(Effect.sync(clients.endStreams), backlog.forget)),
-    backlog.open(clients.endStreams)
-  )
+  const open = (feed: Subscription.Feed) =>
+    Effect.suspend(() => {
+      openFeed = feed
+      return Effect.zipRight(
+        Effect.addFinalizer(() => backlog.forget),
+        backlog.open(clients.endStreams, feed.first)
+      )
+    })
+
+  /** Behind the frames that still wait in the merge. */
+  const endOf = function* (feed: Subscription.Feed): Generator<string, void> {
+    if (feed === openFeed) {
+      clients.endStreams()
+    }
+  }
 
   /** After a failure the streams end, so that clients reconnect: otherwise they would not notice that events are missing. */
   const send = (frames: Frames): Effect.Effect<void> =>
@@ -169,17 +185,16 @@ const forward = Effect.fnUntraced(function* (
     )
 
   const hasBegun = yield* Deferred.make<void>()
-  yield* feeds.pipe(
-    Stream.flatMap(({ events, isOpen }) =>
-      Effect.when(openFeed, () => isOpen).pipe(
-        Effect.zipRight(Deferred.succeed(hasBegun, undefined)),
-        Effect.as(whatIsSent(Stream.map(Stream.chunks(events), framesOf))),
-        Stream.unwrapScoped
-      )
-    ),
-    Stream.runForEach(send),
-    Effect.forkScoped
+  const live = Stream.flatMap(feeds, (feed) =>
+    Effect.when(open(feed), () => feed.isOpen).pipe(
+      Effect.zipRight(Deferred.succeed(hasBegun, undefined)),
+      Effect.as(Stream.map(Stream.chunks(feed.events), (events) => framesOf(feed, events))),
+      Effect.map(Stream.concat(Stream.sync(() => endOf(feed)))),
+      Stream.unwrapScoped
+    )
   )
+  yield* Effect.addFinalizer(() => Effect.sync(clients.endStreams))
+  yield* Effect.forkScoped(Stream.runForEach(whatIsSent(live), send))
   // The first clients must get the backlog from before the start.
   yield* Deferred.await(hasBegun)
 

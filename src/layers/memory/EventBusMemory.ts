@@ -7,13 +7,14 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as PubSub from "effect/PubSub"
+import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { makeEventRing, maxEvents } from "../../internal/keptEvents.ts"
-import { type BusEvent, EventBus } from "../../services/EventBus.ts"
+import { type BusEvent, EventBus, feed } from "../../services/EventBus.ts"
 
 /**
  * A bus that never fails. One synchronous step numbers an event and hands it to every subscriber. Feeds end with the
- * scope; feeds that are opened later are empty.
+ * scope. After that, feeds are empty, and `publish` does nothing.
  *
  * @since 0.1.0
  * @category constructors
@@ -24,19 +25,18 @@ export const make = Effect.gen(function* () {
   let published = 0
 
   const publish = (name: string, payload: unknown) =>
-    Effect.suspend(() => {
+    Effect.sync(() => {
       published += 1
       ring.add({ name, payload, sequence: published })
-      // Run here: the fiber may have to wait for its turn, or be interrupted, before a returned Effect runs.
-      return Effect.runSyncExit(PubSub.publish(numbers, published))
+      // Run here: the fiber may have to wait for its turn, or be interrupted, before a returned Effect runs. The exit is an
+      // interruption after the end of the scope, which must not interrupt the publisher.
+      Effect.runSyncExit(PubSub.publish(numbers, published))
     })
 
-  const subscribe = Effect.if(PubSub.isShutdown(numbers), {
-    onTrue: () => Effect.succeed(Stream.empty),
-    onFalse: () =>
-      Effect.map(PubSub.subscribe(numbers), (subscription) =>
-        Stream.filterMap(Stream.fromQueue(subscription), ring.get)
-      )
+  const subscribe = Effect.map(Effect.scope, (scope) => {
+    // Run here: an event that is published in between would be in the feed, and before its first number.
+    const subscription = Effect.runSync(Scope.extend(PubSub.subscribe(numbers), scope))
+    return feed(Stream.filterMap(Stream.fromQueue(subscription), ring.get), published + 1)
   })
 
   return { publish, subscribe, emptied: Stream.empty } satisfies typeof EventBus.Service

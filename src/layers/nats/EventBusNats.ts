@@ -16,7 +16,7 @@ import { encodeJson } from "../../internal/jsonText.ts"
 import { makeEventRing, maxEvents } from "../../internal/keptEvents.ts"
 import { monotonicMillis } from "../../internal/monotonicMillis.ts"
 import { excerpt } from "../../internal/printable.ts"
-import { type BusEvent, EventBus, EventBusError } from "../../services/EventBus.ts"
+import { type BusEvent, EventBus, EventBusError, feed } from "../../services/EventBus.ts"
 import { NatsConnection } from "./NatsConnection.ts"
 import { ask, inTime, isNoSuchStream, isWithoutResponders, type NatsFailure } from "./NatsFailure.ts"
 import type { Session } from "./Session.ts"
@@ -61,17 +61,18 @@ export const make = Effect.gen(function* () {
       (mailbox) => mailbox.shutdown
     )
     const ring = makeEventRing<BusEvent>()
-    const subscribed = yield* Deferred.make<void, EventBusError>()
-    const feed = makeFeed(prefix, ensure, (event) => {
+    const subscribed = yield* Deferred.make<number, EventBusError>()
+    const open = makeFeed(prefix, ensure, (event) => {
       ring.add(event)
       sequences.unsafeOffer(event.sequence)
     })
     let awaySince: number | undefined
-    const onOpen = Effect.suspend(() => {
-      awaySince = undefined
-      return Deferred.succeed(subscribed, undefined)
-    })
-    const once = Effect.scoped(Effect.flatMap(nats.session, (session) => feed(session, onOpen)))
+    const onOpen = (after: number) =>
+      Effect.suspend(() => {
+        awaySince = undefined
+        return Deferred.succeed(subscribed, after + 1)
+      })
+    const once = Effect.scoped(Effect.flatMap(nats.session, (session) => open(session, onOpen)))
 
     /** Whether another try may succeed. */
     const mayRecover = (failure: NatsFailure | NumberedAnew) =>
@@ -92,10 +93,12 @@ export const make = Effect.gen(function* () {
     )
     MutableRef.set(nats.hasFeeds, true)
     yield* Effect.forkScoped(follow)
-    yield* Effect.catchTag(inTime(Deferred.await(subscribed)), "vitrine/NatsFailure", (failure) =>
-      Effect.fail(failed("subscribe")(failure))
+    const first = yield* Effect.catchTag(
+      inTime(Deferred.await(subscribed)),
+      "vitrine/NatsFailure",
+      (failure) => Effect.fail(failed("subscribe")(failure))
     )
-    return Stream.filterMap(Mailbox.toStream(sequences), ring.get)
+    return feed(Stream.filterMap(Mailbox.toStream(sequences), ring.get), first)
   })
 
   /** A server that has just come back may not be ready at once. */
@@ -205,10 +208,11 @@ const makeFeed = (
       return yield* consume(session, stream, from, onMessage)
     })
 
-  return (session: Session, onOpen: Effect.Effect<unknown>) =>
+  /** `onOpen` gets the sequence after which the session delivers. */
+  return (session: Session, onOpen: (after: number) => Effect.Effect<unknown>) =>
     Effect.gen(function* () {
-      const { lost } = yield* position === undefined ? begin(session) : goOn(session, position)
-      yield* onOpen
+      const { after, lost } = yield* position === undefined ? begin(session) : goOn(session, position)
+      yield* onOpen(after)
       return yield* lost
     })
 }

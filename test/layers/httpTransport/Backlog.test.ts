@@ -49,7 +49,7 @@ const remembering = Effect.gen(function* () {
 })
 
 /** The backlog of a feed that has begun, and has been read. `stored` is what the service has. */
-const setUp = (stored: Array<RememberedEvent>) =>
+const setUp = (stored: Array<RememberedEvent>, first?: number) =>
   Effect.gen(function* () {
     let ends = 0
     const backlog = yield* Effect.provideService(
@@ -60,7 +60,7 @@ const setUp = (stored: Array<RememberedEvent>) =>
         snapshot: Effect.sync(() => [...stored])
       }
     )
-    const open = backlog.open(() => ends++)
+    const open = backlog.open(() => ends++, first)
     yield* open
     return {
       ends: () => ends,
@@ -113,6 +113,13 @@ describe("Backlog", () => {
       yield* TestClock.adjust("1 second")
       expect(ends()).toBe(2)
       expect(replayed()).toEqual(["a:5"])
+    })
+  )
+
+  it.scoped("ends the streams at a gap before the first event, if the bus tells where the feed begins", () =>
+    Effect.gen(function* () {
+      const { take } = yield* setUp([], 5)
+      expect([take("live", 7), take("live", 8)]).toEqual([{ isNext: true, isBreak: true, missing: 2 }, next])
     })
   )
 

@@ -11,7 +11,7 @@ import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/TestClock"
 import * as TestContext from "effect/TestContext"
-import { maxEvents } from "../../../src/internal/keptEvents.ts"
+import { maxEvents, maxEventsSize } from "../../../src/internal/keptEvents.ts"
 import type { FrameSink } from "../../../src/layers/fanOut/FanOut.ts"
 import * as SseFrame from "../../../src/layers/http/SseFrame.ts"
 import { unsendable } from "../../../src/layers/httpTransport/EventEncoder.ts"
@@ -560,21 +560,21 @@ describe("EventStream", () => {
     { fastCheck: { numRuns: 20 } }
   )
 
-  it.scoped("pings while no feed of the bus is open, too", () => {
+  it.scoped("pings on time while no feed of the bus is open, too", () => {
     const engine = eventEngine.make()
     const instance = engine.instance()
     return Effect.gen(function* () {
-      const stream = yield* EventStream.makeSockets({ ...options, keepAliveMs: 100 })
+      const stream = yield* EventStream.makeSockets({ ...options, keepAliveMs: 20_000 })
       engine.set("subscribe", "fails")
       instance.endFeeds("fails")
       yield* eventually(Effect.map(stream.problem, Option.isSome))
       const { received } = yield* join(stream)
-      for (let tick = 0; tick < 50; tick++) {
-        yield* TestClock.adjust(100)
+      // More often than every 20 seconds, the bus is tried again.
+      for (let second = 0; second < 60; second++) {
+        yield* TestClock.adjust("1 second")
         yield* eventLoopTurn
       }
-      const pings = received.text().split(SseFrame.ping).length - 1
-      expect(pings).toBeGreaterThan(40)
+      expect(received.text().split(SseFrame.ping)).toHaveLength(4)
       engine.recover()
       yield* TestClock.adjust("30 seconds")
       yield* eventually(Effect.map(stream.problem, Option.isNone))
@@ -609,6 +609,21 @@ describe("EventStream", () => {
         expect.stringMatching(/^WARN The event bus has dropped events/)
       ])
     }).pipe(Effect.provide(inMemory))
+  )
+
+  it.scoped("ends all streams if the bus has dropped the first events of a feed, and counts them", () =>
+    Effect.gen(function* () {
+      const stream = yield* EventStream.makeSockets(options)
+      const { received } = yield* join(stream)
+      const { publish } = yield* EventBus
+      yield* Effect.sync(() =>
+        Effect.runSync(
+          Effect.zipRight(publish("content:live", "x".repeat(maxEventsSize)), publish("content:live", 2))
+        )
+      )
+      expect(yield* received.whole).not.toContain("xxx")
+      expect((yield* stream.statistics).framesMissed).toBe(1)
+    }).pipe(Effect.provide(inMemory), withLog([]))
   )
 
   it.scoped("ends all streams when it closes, and sends nothing afterwards", () =>

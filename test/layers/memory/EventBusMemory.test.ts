@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/TestClock"
@@ -49,6 +50,13 @@ describe("EventBusMemory", () => {
       yield* bus.publish("event", text.repeat(5))
       expect(Chunk.toReadonlyArray(yield* pull).map(({ sequence }) => sequence)).toEqual([7])
     }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("lets a publisher go on after the layer has ended", () =>
+    Effect.gen(function* () {
+      const bus = yield* Effect.provide(EventBus, layer)
+      expect(yield* Effect.exit(bus.publish("late", null))).toEqual(Exit.void)
+    })
   )
 
   it.effect("ends all feeds with the layer", () =>
