@@ -16,7 +16,7 @@ import * as CommandBusMemory from "../src/layers/memory/CommandBusMemory.ts"
 import * as EventBusMemory from "../src/layers/memory/EventBusMemory.ts"
 import { CommandBus, InvalidCommandFields } from "../src/services/CommandBus.ts"
 import type { ContentSource, FetchedSource, FetchTarget } from "../src/services/ContentSource.ts"
-import { type BusEvent, EventBus } from "../src/services/EventBus.ts"
+import { type BusEvent, EventBus, feed } from "../src/services/EventBus.ts"
 import { TableError, TableSourceClient } from "../src/services/TableSourceClient.ts"
 import { expectSeveral } from "../src/testing/commandBusContract.ts"
 import { fetchChecked } from "../src/testing/contentSourceContract.ts"
@@ -100,9 +100,11 @@ eventBusWrapperContract(
     EventBus,
     Effect.map(EventBus, (bus) => ({
       ...bus,
-      subscribe: Effect.map(
-        bus.subscribe,
-        Stream.map((event) => ({ ...event, payload: null }))
+      subscribe: Effect.map(bus.subscribe, (inner) =>
+        feed(
+          Stream.map(inner, (event) => ({ ...event, payload: null })),
+          inner.first
+        )
       )
     }))
   )
@@ -198,23 +200,26 @@ const honest: ContentSource = {
     })
 }
 
-eventBusContract(
-  "A bus with room for few events",
-  Layer.scoped(
-    EventBus,
-    Effect.gen(function* () {
-      const events = yield* PubSub.sliding<BusEvent>(4)
-      let last = 0
-      return EventBus.of({
-        publish: (name, payload) =>
-          Effect.sync(() => Effect.runSync(PubSub.publish(events, { name, payload, sequence: ++last }))),
-        subscribe: Stream.fromPubSub(events, { scoped: true }),
-        emptied: Stream.empty
+for (const capacity of [4, 1])
+  eventBusContract(
+    `A bus with room for ${capacity} events`,
+    Layer.scoped(
+      EventBus,
+      Effect.gen(function* () {
+        const events = yield* PubSub.sliding<BusEvent>(capacity)
+        let last = 0
+        return EventBus.of({
+          publish: (name, payload) =>
+            Effect.sync(() => Effect.runSync(PubSub.publish(events, { name, payload, sequence: ++last }))),
+          subscribe: Effect.map(Stream.fromPubSub(events, { scoped: true }), (stream) =>
+            feed(stream, last + 1)
+          ),
+          emptied: Stream.empty
+        })
       })
-    })
-  ),
-  { capacity: 4 }
-)
+    ),
+    { capacity }
+  )
 
 describe("the suite of a wrapper of a bus finds a wrapper", () => {
   it.scopedLive.each<
@@ -230,6 +235,16 @@ describe("the suite of a wrapper of a bus finds a wrapper", () => {
         )
       }),
       "with their numbers on the bus within"
+    ],
+    [
+      "that does not tell where a feed begins",
+      (bus) => ({
+        subscribe: Effect.map(
+          bus.subscribe,
+          Stream.filter(() => true)
+        )
+      }),
+      "passes on the `first` number"
     ],
     [
       "that subscribes only when the feed is read",

@@ -33,7 +33,8 @@ export class ReplayBacklog extends Context.Tag("vitrine/ReplayBacklog")<
   {
     /**
      * Remembers an event as the latest of its name, unless a later event of this name is remembered already: the
-     * greater sequence wins, not the later call.
+     * greater sequence wins, not the later call. If the sequences are equal, the event that is remembered stays. An event with
+     * the sequence 0 is older than every event of the bus.
      */
     readonly remember: (event: RememberedEvent) => Effect.Effect<void, ReplayBacklogError>
 

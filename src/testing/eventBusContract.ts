@@ -3,6 +3,7 @@
  */
 import { describe, expect, it } from "@effect/vitest"
 import * as Chunk from "effect/Chunk"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as FastCheck from "effect/FastCheck"
@@ -72,11 +73,19 @@ export const eventBusContract = (
       yield* bus.publish("too:early", null)
       const feed = yield* bus.subscribe
       yield* bus.publish("content:fetch:start", { timestamp: "2026-01-01T00:00:00.000Z" })
-      yield* bus.publish("", ["a", 1, null])
-      expect(yield* take(feed, 2)).toMatchObject([
-        { name: "content:fetch:start", payload: { timestamp: "2026-01-01T00:00:00.000Z" } },
-        { name: "", payload: ["a", 1, null] }
+      expect(yield* take(feed, 1)).toMatchObject([
+        { name: "content:fetch:start", payload: { timestamp: "2026-01-01T00:00:00.000Z" } }
       ])
+    })
+
+    scenario("tells the sequence at which a feed begins", function* (bus) {
+      yield* bus.publish("before", null)
+      const feed = yield* bus.subscribe
+      yield* bus.publish("", null)
+      const [event] = yield* take(feed, 1)
+      expect(feed.first, "`first` of a feed is the sequence of its first event: use `EventBus.feed`").toBe(
+        event?.sequence
+      )
     })
 
     it.effect.prop(
@@ -170,8 +179,13 @@ export const eventBusContract = (
         )
         // The event "last" is in the place of one event.
         expect(late.length, "As many events wait as `capacity` says").toBeGreaterThanOrEqual(capacity - 1)
-        expect(payloads(late)).toEqual(numbers.slice(-late.length))
+        expect(payloads(late)).toEqual(numbers.slice(numbers.length - late.length))
         const first = late[0]?.sequence ?? 0
+        if (late.length > 0) {
+          expect(first - (slow.first ?? 0), "`first` reveals events missed at the beginning").toBe(
+            late[0]?.payload
+          )
+        }
         expect(late.map(({ sequence }) => sequence)).toEqual(late.map((_, index) => first + index))
       })
 
@@ -198,7 +212,8 @@ export const eventBusContract = (
       yield* Scope.close(scope, Exit.void)
       yield* endsInTime(Fiber.join(reader))
       yield* bus.publish("after", 2)
-      expect(payloads(yield* take(other, 2))).toEqual([1, 2])
+      const count = Math.min(2, room)
+      expect(payloads(yield* take(other, count))).toEqual([1, 2].slice(-count))
       expect(yield* Queue.size(seen)).toBe(0)
     })
 
@@ -228,7 +243,10 @@ export const eventBusContract = (
           yield* Queue.take(heard)
           yield* restart
           expect(yield* Effect.timeout(Fiber.join(emptied), failsWithin)).toEqual(Option.some(undefined))
-          const error = yield* Effect.flip(Effect.timeout(Fiber.join(reader), failsWithin))
+          const error = yield* failureOf(
+            Effect.timeout(Fiber.join(reader), failsWithin),
+            "The feed has ended, and must fail when its engine has started again."
+          )
           expect(error).toBeInstanceOf(EventBusError)
           const later = yield* bus.subscribe
           yield* bus.publish("event", 2)
@@ -246,12 +264,34 @@ export const endsInTime = Effect.timeoutFail({
     new Error("The feed goes on although the scope of its subscription has ended. It must end with it.")
 })
 
+/** The failure of the effect. Fails with the message if the effect succeeds. */
+export const failureOf = <A, E, R>(effect: Effect.Effect<A, E, R>, message: string) =>
+  Effect.matchEffect(effect, {
+    onFailure: Effect.succeed<E>,
+    onSuccess: () => Effect.fail(new Error(message))
+  })
+
 /** After how many steps a fiber waits for its next turn: at any point, also within `publish`. */
 const turns = FastCheck.integer({ min: 10, max: 40 })
 
-/** The first events of a feed. */
+/** The first events of a feed. Fails with the number of the missing event before the time limit of most test runners. */
 const take = (feed: Stream.Stream<BusEvent, EventBusError>, count: number) =>
-  Effect.map(Stream.runCollect(Stream.take(feed, count)), Chunk.toReadonlyArray)
+  Effect.suspend(() => {
+    const seen: Array<BusEvent> = []
+    const missing = () => {
+      const last = seen.at(-1)
+      const after = last === undefined ? "" : ` It comes after "${last.name}" with ${jsonText(last.payload)}.`
+      return new Error(
+        `Event ${seen.length + 1} of ${count} of the feed has not arrived within 4 seconds.${after}`
+      )
+    }
+    return Stream.take(feed, count).pipe(
+      Stream.runForEach((event) => Effect.sync(() => seen.push(event))),
+      Effect.timeoutFail({ duration: "4 seconds", onTimeout: missing }),
+      Effect.withClock(Clock.make()),
+      Effect.as(seen)
+    )
+  })
 
 const numbersFrom = (from: number, count: number) => Array.from({ length: count }, (_, index) => from + index)
 

@@ -13,6 +13,7 @@ import * as Subscription from "../layers/fanOut/Subscription.ts"
 import * as EventBusMemory from "../layers/memory/EventBusMemory.ts"
 import { type BusEvent, EventBus, EventBusError } from "../services/EventBus.ts"
 import { eventLoopTurn } from "./advancingClock.ts"
+import { failureOf } from "./eventBusContract.ts"
 import { type Case, runCase } from "./runCase.ts"
 
 /**
@@ -71,9 +72,10 @@ export const eventBusWrapperContract = (name: string, layer: Layer.Layer<EventBu
       Layer.succeed(EventBus, { ...silent, subscribe: Effect.succeed(Stream.fail(lost)) }),
       function* (bus) {
         const feed = yield* bus.subscribe
-        expect(yield* Effect.flip(Effect.timeout(Stream.runDrain(feed), "10 seconds"))).toBeInstanceOf(
-          EventBusError
-        )
+        const drained = Effect.timeout(Stream.runDrain(feed), "10 seconds")
+        expect(
+          yield* failureOf(drained, "The feed has ended, and must fail as the feed within does.")
+        ).toBeInstanceOf(EventBusError)
       }
     )
   })
@@ -82,7 +84,8 @@ export const eventBusWrapperContract = (name: string, layer: Layer.Layer<EventBu
 /** Fails with a message if a wrapper does not pass on published events to the inner bus, and from it. */
 export const expectHandedOn = (wrapper: typeof EventBus.Service, inner: typeof EventBus.Service) =>
   Effect.gen(function* () {
-    const within = yield* listen(yield* inner.subscribe)
+    const innerFeed = yield* inner.subscribe
+    const within = yield* listen(innerFeed)
     const feed = yield* wrapper.subscribe
     for (const versionId of ["20261121T093000Z", "20261121T093001Z"]) {
       yield* wrapper.publish("content:version:promoted", { versionId })
@@ -100,6 +103,9 @@ export const expectHandedOn = (wrapper: typeof EventBus.Service, inner: typeof E
       seen.slice(0, 2).map(({ sequence }) => sequence),
       "A subscription has the events since `subscribe` returned, with their numbers on the bus within"
     ).toEqual(numbers)
+    expect(feed.first, "A feed passes on the `first` number of the bus within, with `EventBus.feed`").toBe(
+      innerFeed.first
+    )
   })
 
 const listen = (feed: Stream.Stream<BusEvent, EventBusError>) => {

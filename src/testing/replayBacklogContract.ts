@@ -114,6 +114,37 @@ export const replayBacklogContract = (
       })
     )
 
+    it.live("has the same events for every client that reads them", () =>
+      run(function* (backlog) {
+        const event = { name: "a", data: "1", sequence: 1 }
+        yield* backlog.remember(event)
+        expect(yield* backlog.snapshot).toEqual([event])
+        expect(yield* backlog.snapshot, "A snapshot removes nothing from the backlog").toEqual([event])
+      })
+    )
+
+    it.live("remembers events that are given at the same time", () =>
+      run(function* (backlog) {
+        const events = ["a", "b", "c", "d"].map((name, index) => ({ name, data: "1", sequence: index + 1 }))
+        yield* Effect.forEach(events, backlog.remember, { concurrency: "unbounded" })
+        expect(yield* backlog.snapshot, "A call of `remember` does not undo another one").toEqual(events)
+      })
+    )
+
+    it.live("keeps the first of two events with the same sequence, and puts the sequence 0 first", () =>
+      run(function* (backlog) {
+        const [first, zero] = [
+          { name: "a", data: "1", sequence: 1 },
+          { name: "b", data: "3", sequence: 0 }
+        ]
+        yield* Effect.forEach([first, { ...first, data: "2" }, zero], backlog.remember)
+        expect(yield* backlog.snapshot).toEqual([zero, first])
+        const newer = { ...zero, sequence: 2 }
+        yield* backlog.remember(newer)
+        expect(yield* backlog.snapshot).toEqual([first, newer])
+      })
+    )
+
     if (pair !== undefined) {
       it.live("has the events that another instance remembers, in one order", () =>
         runCase(pair, function* ([one, other]) {

@@ -10,7 +10,7 @@ import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
 import * as Take from "effect/Take"
 import { makeLatestEvents } from "../../src/internal/keptEvents.ts"
-import { type BusEvent, EventBus, EventBusError } from "../../src/services/EventBus.ts"
+import { type BusEvent, EventBus, EventBusError, feed as feedFrom } from "../../src/services/EventBus.ts"
 import { type RememberedEvent, ReplayBacklog, ReplayBacklogError } from "../../src/services/ReplayBacklog.ts"
 
 export const parts = ["publish", "subscribe", "read", "write"] as const
@@ -94,15 +94,18 @@ export const make = () => {
     const subscribe = Effect.gen(function* () {
       const feed = yield* Queue.unbounded<Take.Take<BusEvent, EventBusError>>()
       yield* call("subscribe", new EventBusError({ action: "subscribe", detail: "no engine" }), () => {})
-      yield* Effect.acquireRelease(
-        Effect.sync(() => feeds.add(feed)),
+      const first = yield* Effect.acquireRelease(
+        Effect.sync(() => {
+          feeds.add(feed)
+          return sequence + 1
+        }),
         () =>
           Effect.sync(() => {
             feeds.delete(feed)
             feed.unsafeOffer(Take.end)
           })
       )
-      return Stream.flattenTake(Stream.fromQueue(feed))
+      return feedFrom(Stream.flattenTake(Stream.fromQueue(feed)), first)
     })
 
     instances.push({
