@@ -15,6 +15,7 @@ import { Problem } from "./Problem.ts"
 export const maxProblems = 32
 export const maxScreens = 64
 export const maxWarnings = 10
+export const maxDone = 16
 
 /**
  * The most characters of an id, a label or a name. A longer name is cut and ends with a mark; a longer id is an
@@ -126,6 +127,8 @@ export const PlayerReport = Schema.Struct({
   host: lineOrNothing,
   /** Random, the same until the player ends. It tells two machines with the same id apart. */
   runId: id,
+  /** Counts the reports of the run; missing from an older player. */
+  number: optional(amount),
   /** When it started. */
   startTime: time,
   /** Only in its last report: who asked it to end. */
@@ -143,7 +146,9 @@ export const PlayerReport = Schema.Struct({
   /** The worst first. */
   screens: list(ReportedScreen, (entries) => entries.slice(0, maxScreens)),
   /** Its last warnings and errors in the log, the oldest first. */
-  warnings: list(text, (entries) => entries.slice(-maxWarnings))
+  warnings: list(text, (entries) => entries.slice(-maxWarnings)),
+  /** The ids of actions that its screens have received; missing from an older player. */
+  done: optional(list(line, (entries) => entries.slice(-maxDone)))
 })
 export type PlayerReport = typeof PlayerReport.Type
 
@@ -169,7 +174,15 @@ export const ReportAnswer = Schema.Struct({
   vitrine: Schema.String,
   /** The actions that screens of the player are asked for. A later hub may know other actions. */
   actions: optional(
-    Schema.Array(Schema.Struct({ screen: Schema.String, action: Schema.String, by: optional(Schema.String) }))
+    Schema.Array(
+      Schema.Struct({
+        /** For the `done` of the next reports; missing from an older hub. */
+        id: optional(Schema.String),
+        screen: Schema.String,
+        action: Schema.String,
+        by: optional(Schema.String)
+      })
+    )
   )
 })
 export type ReportAnswer = typeof ReportAnswer.Type

@@ -34,7 +34,7 @@ export const run = (options: Options, ...[action, screen]: Arguments) =>
     yield* dispatch({ type: `${content}.screen`, screen, action, by: caller() })
     yield* Console.log(`Screen ${screen} is asked to ${action}.`)
     if (!screens.some(({ id }) => id === screen)) {
-      return yield* Console.log("Its player gets the request with its next report, within ten seconds.")
+      yield* Console.log("Its player gets the request with its next report, within ten seconds.")
     }
     const first = yield* Stream.runHead(received).pipe(
       Effect.timeoutOption(askedForMs),

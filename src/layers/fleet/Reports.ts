@@ -23,6 +23,7 @@ import { errorCode } from "../../internal/serializeError.ts"
 import { makeWarnOnce } from "../../internal/warnOnce.ts"
 import { AskedScreen } from "../../services/AskedScreen.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
+import { EventBus } from "../../services/EventBus.ts"
 import { maxReportBytes, Player, PlayerReport, type ReportAnswer } from "../../services/PlayerReport.ts"
 import * as Subscription from "../fanOut/Subscription.ts"
 import { isJson, tokenCheck } from "../http/Access.ts"
@@ -31,7 +32,7 @@ import * as RequestBody from "../http/RequestBody.ts"
 import { json } from "../http/Responses.ts"
 import { codingsOf } from "../httpClient/Body.ts"
 import { charsetOf, decodeText } from "../httpClient/headers.ts"
-import { makeAskedScreens } from "../screens/screenActions.ts"
+import { makeAskedScreens, maxTimes } from "../screens/screenActions.ts"
 import { maxPlayers, moved, playersOf, type Registry, restored, take } from "./registry.ts"
 
 export interface Options {
@@ -102,26 +103,39 @@ export const make = Effect.fnUntraced(function* ({ downloadPath, reports: { toke
   yield* Effect.addFinalizer(() => Effect.timeoutOption(save, lastSave))
   yield* save.pipe(Effect.schedule(Schedule.spaced(saveEvery)), Effect.forkScoped)
 
-  const asked = yield* makeAskedScreens
+  const { publish } = yield* EventBus
+  const asked = yield* makeAskedScreens<AskedOfPlayer>()
   const { feeds } = yield* Subscription.make("The feed of screen actions for players")
   yield* Stream.flatMap(feeds, ({ events }) => events).pipe(
     // Of any content: people name a screen of a player, but not which of several contents it shows.
-    Stream.filter(({ name }) => name.endsWith(":screen:asked")),
-    Stream.map(({ payload }) => payload),
-    Stream.filter(Schema.is(AskedScreen)),
-    Stream.runForEach(asked.add),
+    Stream.filter(({ name }) => name.endsWith(askedSuffix)),
+    Stream.runForEach(({ name, payload }) =>
+      isAsked(payload) ? asked.add({ ...payload, content: name.slice(0, -askedSuffix.length) }) : Effect.void
+    ),
     Effect.forkScoped
   )
 
-  /** Gives each action once, in the answer to a report of its player. */
-  const answer = Effect.fnUntraced(function* (player: string) {
+  /** Gives the actions in the answer to a report of their player, until it confirms that its screen has received them. */
+  const answer = Effect.fnUntraced(function* (player: string, done: PlayerReport["done"]) {
     const prefix = `${player}/`
-    const { given } = yield* asked.take((screen) => screen.startsWith(prefix), {
-      done: undefined,
+    const { given, taken } = yield* asked.take((screen) => screen.startsWith(prefix), {
+      done,
       most: maxActions,
-      times: 1
+      times: done === undefined ? 1 : maxTimes
     })
-    const actions = given.map(({ asked }) => ({ ...asked, screen: asked.screen.slice(prefix.length) }))
+    yield* Effect.forEach(
+      taken,
+      ({ action, content, screen }) =>
+        publish(`${content}:screen:taken`, { screen, actions: [action] }).pipe(
+          Effect.catchAll(({ message }) => Effect.logWarning(message))
+        ),
+      { discard: true }
+    )
+    const actions = given.map(({ asked: { content: _, ...asked }, id }) => ({
+      ...asked,
+      id,
+      screen: asked.screen.slice(prefix.length)
+    }))
     return json({
       vitrine: vitrineVersion,
       ...(actions.length === 0 ? {} : { actions })
@@ -135,7 +149,7 @@ export const make = Effect.fnUntraced(function* ({ downloadPath, reports: { toke
     if (!isJson(request.headers["content-type"])) {
       return yield* jsonRequired
     }
-    const report = yield* readReport
+    const { done, ...report } = yield* readReport
     const address = addressOf(request)
     const outcome = yield* modify((before, now) => {
       const outcome = take(before, { report, address, now }, isExpected)
@@ -143,7 +157,9 @@ export const make = Effect.fnUntraced(function* ({ downloadPath, reports: { toke
     })
     yield* Effect.tapErrorTag(outcome, "vitrine/NoRoom", ({ message }) => warnOnce(message))
     // A player that ends would not perform actions.
-    return report.stoppedBy === undefined ? yield* answer(report.node.id) : json({ vitrine: vitrineVersion })
+    return report.stoppedBy === undefined
+      ? yield* answer(report.node.id, done)
+      : json({ vitrine: vitrineVersion })
   })
 
   return {
@@ -157,6 +173,15 @@ const timesOf = (clock: Clock.Clock) => ({
   day: clock.unsafeCurrentTimeMillis(),
   monotonic: unsafeMonotonicMillis(clock)
 })
+
+interface AskedOfPlayer extends AskedScreen {
+  /** The content whose command asked for it. */
+  readonly content: string
+}
+
+const askedSuffix = ":screen:asked"
+
+const isAsked = Schema.is(AskedScreen)
 
 /** The most actions in one answer, of which players read 4 KiB. Further actions come in the next answer. */
 const maxActions = 6

@@ -11,10 +11,12 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as LogLevel from "effect/LogLevel"
+import * as Number from "effect/Number"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Random from "effect/Random"
 import * as Ref from "effect/Ref"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { makeLogTail } from "../../internal/loggers.ts"
 import { vitrineVersion } from "../../internal/machine.ts"
@@ -22,9 +24,10 @@ import { printableLine } from "../../internal/printable.ts"
 import { whenChanged } from "../../internal/Schedules.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
+import { TakenByScreen } from "../../services/AskedScreen.ts"
 import { CommandBus } from "../../services/CommandBus.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
-import { type PlayerReport, type ReportAnswer, reportEvery } from "../../services/PlayerReport.ts"
+import { maxDone, type PlayerReport, type ReportAnswer, reportEvery } from "../../services/PlayerReport.ts"
 import type { PluginContext } from "../../services/Plugin.ts"
 import type { Reports } from "../../services/Slices.ts"
 import * as Subscription from "../fanOut/Subscription.ts"
@@ -53,6 +56,12 @@ const warnings = { minimum: LogLevel.Warning, maxLines: 10, maxLength: 300 }
 /** Identifies this process, even if another machine has the same id. */
 const runId = randomUUID()
 
+/** How many reports this process has made. */
+const made = Ref.unsafeMake(0)
+const nextNumber = Ref.updateAndGet(made, Number.increment)
+
+type Asked = NonNullable<ReportAnswer["actions"]>[number]
+
 export const make = Effect.fnUntraced(function* ({ addLogger, content, directory, to, token }: Settings) {
   const { read, state } = yield* ControllerState
   const { dispatch } = yield* CommandBus
@@ -66,9 +75,23 @@ export const make = Effect.fnUntraced(function* ({ addLogger, content, directory
   const log = makeLogTail(warnings)
   yield* addLogger(log.logger)
 
+  const asked = yield* Ref.make<ReadonlyArray<Asked>>([])
+  const done = yield* Ref.make<ReadonlyArray<string>>([])
+
+  /** Confirms the actions that a screen has received. */
+  const confirm = Effect.fnUntraced(function* ({ actions, screen }: typeof TakenByScreen.Type) {
+    const ids = (yield* Ref.get(asked))
+      .filter((one) => one.screen === screen && actions.some((action) => action === one.action))
+      .flatMap(({ id = [] }) => id)
+    yield* Ref.update(done, (before) => [...new Set([...before, ...ids])].slice(-maxDone))
+  })
+
   const changed = yield* Queue.sliding<void>(1)
   const { feeds } = yield* Subscription.make("The reporting to the hub")
   yield* Stream.flatMap(feeds, ({ events }) => events).pipe(
+    Stream.tap(({ name, payload }) =>
+      name.endsWith(":screen:taken") && isTaken(payload) ? confirm(payload) : Effect.void
+    ),
     Stream.filter(({ name }) => isChange(name, content)),
     Stream.runForEachChunk(() => Queue.offer(changed, undefined)),
     Effect.forkScoped
@@ -80,6 +103,8 @@ export const make = Effect.fnUntraced(function* ({ addLogger, content, directory
       vitrine: vitrineVersion,
       host: hostname(),
       runId,
+      number: yield* nextNumber,
+      done: yield* Ref.get(done),
       ...(yield* freeBytes(directory)),
       warnings: log.lines().map(({ at, text }) => `${at} ${text}`)
     }
@@ -89,7 +114,7 @@ export const make = Effect.fnUntraced(function* ({ addLogger, content, directory
   const timestamp = Effect.map(DateTime.now, DateTime.formatIso)
 
   /** Passes an action on to a screen, like a request on this machine. The screen may show another content. */
-  const ask = ({ action, screen, ...by }: NonNullable<ReportAnswer["actions"]>[number]) =>
+  const ask = ({ action, id: _, screen, ...by }: Asked) =>
     read.pipe(
       Effect.map(({ view }) => view.screens.find(({ id }) => id === screen)?.content ?? content),
       Effect.flatMap((content) => dispatch({ ...by, screen, action, type: `${content}.screen` })),
@@ -106,7 +131,11 @@ export const make = Effect.fnUntraced(function* ({ addLogger, content, directory
     }
     yield* warning.works
     yield* Ref.set(reports, { to, takenAt: yield* timestamp, vitrine })
-    yield* Effect.forEach(actions, ask, { discard: true })
+    // The hub repeats an action until it is confirmed.
+    const known = (yield* Ref.get(asked)).flatMap(({ id = [] }) => id)
+    const fresh = actions.filter(({ id }) => id === undefined || !known.includes(id))
+    yield* Ref.update(asked, (before) => [...before, ...fresh].slice(-maxDone))
+    yield* Effect.forEach(fresh, ask, { discard: true })
   })
 
   /** `since` is the time when the report was sent. */
@@ -143,7 +172,8 @@ export const make = Effect.fnUntraced(function* ({ addLogger, content, directory
     const [stop] = stopsOf(yield* state)
     const stoppedBy = stop?.[1].by ?? "the system"
     const before = yield* yield* Ref.get(last)
-    yield* post({ ...before, sentAt: yield* timestamp, stoppedBy, problems: [], screens: [] })
+    const number = yield* nextNumber
+    yield* post({ ...before, number, sentAt: yield* timestamp, stoppedBy, problems: [], screens: [] })
   }).pipe(Effect.ignore, Effect.disconnect, Effect.interruptible, Effect.timeoutOption(endTimeout))
   yield* Effect.addFinalizer((exit) =>
     Exit.isSuccess(exit) || Exit.isInterrupted(exit) ? sayEnd : Effect.void
@@ -164,8 +194,11 @@ export const make = Effect.fnUntraced(function* ({ addLogger, content, directory
   }
 })
 
+const isTaken = Schema.is(TakenByScreen)
+
 /** Whether an event changes the report. */
 const isChange = (name: string, content: string): boolean =>
+  name.endsWith(":screen:taken") ||
   (name.startsWith(`${content}:`) && name !== `${content}:source:progress`) ||
   name.startsWith("controller:problem:")
 

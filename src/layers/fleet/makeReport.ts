@@ -17,7 +17,8 @@ import type { ScreenStatus, View } from "../../services/View.ts"
 import { codes } from "../status/view.ts"
 
 /** The facts that are not in the view. */
-export interface Machine extends Pick<PlayerReport, "freeDisk" | "host" | "runId" | "vitrine"> {
+export interface Machine
+  extends Pick<PlayerReport, "done" | "freeDisk" | "host" | "number" | "runId" | "vitrine"> {
   /** The name of the copied content. */
   readonly content: string
   /** Oldest first. */
@@ -36,7 +37,7 @@ const maxItems = 256
  */
 export const makeReport = (
   { contents, header: { node, startTime }, now, problems, screens }: View,
-  { content, freeDisk, host, runId, vitrine, warnings }: Machine
+  { content, done, freeDisk, host, number, runId, vitrine, warnings }: Machine
 ): PlayerReport => {
   const own = contents.find(({ name }) => name === content)
   const empty: PlayerReport = {
@@ -53,7 +54,9 @@ export const makeReport = (
       versionId: nameIfAny(own?.versionId),
       activeSince: nameIfAny(own?.activeSince),
       copiedPercent: own?.fetchedPercent,
-      freeDisk
+      done,
+      freeDisk,
+      number
     }),
     problems: [],
     screens: [],

@@ -96,16 +96,21 @@ const oneMore = ({ count, since }: Window, now: number): Window =>
   isClose(since, now, rateMs) ? { since, count: count + 1 } : { since: now, count: 1 }
 
 /**
- * The player as of this report. A report that is up to a minute older than the last one was overtaken on its way, so
- * only its arrival counts. The clock of a player may be set back further.
+ * The player as of this report. If a later report of the run overtook it on its way, only its arrival counts. Without
+ * numbers, this is a report that is up to a minute older than the last one: the clock of a player may be set back further.
  */
 const playerOf = ({ address, now, report }: Received, before?: Player): Player => {
   const heardAt = new Date(now).toISOString()
   const sentAt = Date.parse(report.sentAt)
-  const age = before === undefined ? 0 : Date.parse(before.sentAt) - sentAt
-  return before !== undefined && age > 0 && age < freshMs
+  return before !== undefined && isOvertaken(report, before)
     ? { ...before, heardAt }
     : { ...report, heardAt, address, clockOffset: sentAt - now }
+}
+
+const isOvertaken = (report: PlayerReport, last: Player): boolean => {
+  if (report.number !== undefined && last.number !== undefined) return report.number < last.number
+  const age = Date.parse(last.sentAt) - Date.parse(report.sentAt)
+  return age > 0 && age < freshMs
 }
 
 const entryOf = (run: Run): Entry => ({

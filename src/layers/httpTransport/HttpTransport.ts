@@ -180,7 +180,7 @@ const eventsOf = (
 
 /**
  * Adds the transport to the router of the environment, for your own server: a server of the platform, or
- * `HttpApp.toWebHandler`. In task mode nothing is added.
+ * `HttpLayerRouter.toWebHandler`. In task mode nothing is added.
  *
  * When the layer ends, its event streams end, so that the server can close. `HttpTransport` has no address.
  *

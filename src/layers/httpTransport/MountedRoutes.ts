@@ -1,5 +1,5 @@
 /**
- * The transport on another server: a server of the platform, or behind `HttpApp.toWebHandler`.
+ * The transport on another server: a server of the platform, or behind `HttpLayerRouter.toWebHandler`.
  *
  * It owns its routes, which match exactly, and the headers of their responses. The server owns all other paths, malformed
  * requests, time limits and the end of connections.

@@ -28,7 +28,7 @@ export const makeScreenActions = Effect.fnUntraced(function* (
 ) {
   const { read, state } = yield* ControllerState
   const { node, screens = [] } = (yield* state).system
-  const waiting = yield* makeAskedScreens
+  const waiting = yield* makeAskedScreens<AskedScreen>()
 
   /** Requests an action. For the screen of a player, the hub's content server passes the event on. */
   const ask = Effect.fnUntraced(function* ({ action, by = "", screen }: AskedScreen) {
@@ -84,11 +84,11 @@ export const makeScreenActions = Effect.fnUntraced(function* (
 const maxAsked = 256
 
 /** How often an action is delivered that is not confirmed. */
-const maxTimes = 3
+export const maxTimes = 3
 
-interface Waiting {
+interface Waiting<Asked> {
   readonly id: string
-  readonly asked: AskedScreen
+  readonly asked: Asked
   /** How often it was delivered. */
   readonly times: number
   /** Monotonic time, in milliseconds. */
@@ -104,39 +104,40 @@ interface Taking extends Pick<Details, "done"> {
  * The actions that screens are asked for and have not confirmed yet. Memory is bounded: the newest 256 are kept, for two
  * minutes.
  */
-export const makeAskedScreens = Effect.map(Ref.make<ReadonlyArray<Waiting>>([]), (waiting) => ({
-  /** Adds an action. Replaces an earlier request for the same action of the same screen. */
-  add: (asked: AskedScreen) =>
-    Effect.flatMap(monotonicMillis, (now) =>
-      Ref.update(waiting, (before) =>
-        [
-          ...before.filter(
-            ({ asked: { action, screen } }) => action !== asked.action || screen !== asked.screen
-          ),
-          // Unique, because a page still names actions of an earlier controller.
-          { id: crypto.randomUUID(), asked, times: 0, until: now + askedForMs }
-        ].slice(-maxAsked)
-      )
-    ),
-  /**
-   * Delivers up to `most` actions for these screens, each up to `times` times. Removes the actions that are `done`. Without `done`,
-   * nothing is confirmed, so an action is removed when it is delivered for the last time.
-   */
-  take: (isFor: (screen: string) => boolean, { done, most, times }: Taking) =>
-    Effect.flatMap(monotonicMillis, (now) =>
-      Ref.modify(waiting, (before) => {
-        const [others, found] = Array.partition(
-          before.filter(({ until }) => now < until),
-          ({ asked }) => isFor(asked.screen)
+export const makeAskedScreens = <Asked extends AskedScreen>() =>
+  Effect.map(Ref.make<ReadonlyArray<Waiting<Asked>>>([]), (waiting) => ({
+    /** Adds an action. Replaces an earlier request for the same action of the same screen. */
+    add: (asked: Asked) =>
+      Effect.flatMap(monotonicMillis, (now) =>
+        Ref.update(waiting, (before) =>
+          [
+            ...before.filter(
+              ({ asked: { action, screen } }) => action !== asked.action || screen !== asked.screen
+            ),
+            // Unique, because a page still names actions of an earlier controller.
+            { id: crypto.randomUUID(), asked, times: 0, until: now + askedForMs }
+          ].slice(-maxAsked)
         )
-        const [open, confirmed] = Array.partition(found, ({ id }) => done?.includes(id) === true)
-        const [spent, left] = Array.partition(open, (one) => one.times < times)
-        const given = left.slice(0, most).map((one) => ({ ...one, times: one.times + 1 }))
-        const [kept, last] = Array.partition(given, (one) => done === undefined && one.times >= times)
-        return [
-          { given, taken: [...confirmed, ...last].map(({ asked }) => asked) },
-          [...others, ...spent, ...left.slice(most), ...kept]
-        ]
-      })
-    )
-}))
+      ),
+    /**
+     * Delivers up to `most` actions for these screens, each up to `times` times. Removes the actions that are `done`. Without `done`,
+     * nothing is confirmed, so an action is removed when it is delivered for the last time.
+     */
+    take: (isFor: (screen: string) => boolean, { done, most, times }: Taking) =>
+      Effect.flatMap(monotonicMillis, (now) =>
+        Ref.modify(waiting, (before) => {
+          const [others, found] = Array.partition(
+            before.filter(({ until }) => now < until),
+            ({ asked }) => isFor(asked.screen)
+          )
+          const [open, confirmed] = Array.partition(found, ({ id }) => done?.includes(id) === true)
+          const [spent, left] = Array.partition(open, (one) => one.times < times)
+          const given = left.slice(0, most).map((one) => ({ ...one, times: one.times + 1 }))
+          const [kept, last] = Array.partition(given, (one) => done === undefined && one.times >= times)
+          return [
+            { given, taken: [...confirmed, ...last].map(({ asked }) => asked) },
+            [...others, ...spent, ...left.slice(most), ...kept]
+          ]
+        })
+      )
+  }))

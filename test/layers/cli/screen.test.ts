@@ -56,21 +56,23 @@ it.scopedLive(
     }).pipe(withLog([]), Effect.provide(platform))
 )
 
-it.scopedLive(
-  "vitrine screen does not wait for a screen of a player, and names the screens that there are",
-  () =>
-    Effect.gen(function* () {
-      const say = yield* controller
-      const { updateSlice } = yield* ControllerState
-      yield* updateSlice("content-server", () =>
-        serverSlice({ players: [player({ node: { id: "hall-3" } })] })
-      )
-      expect(yield* say("identify", "hall-3/left")).toEqual([
-        "Screen hall-3/left is asked to identify.",
-        "Its player gets the request with its next report, within ten seconds."
-      ])
-      expect(String(yield* Effect.flip(say("reload", "right")))).toContain(
-        'There is no screen "right". Known screens: left, hall-3/left.'
-      )
-    }).pipe(withLog([]), Effect.provide(platform))
+it.scopedLive("vitrine screen waits for a screen of a player too, and names the screens that there are", () =>
+  Effect.gen(function* () {
+    const say = yield* controller
+    const { until } = yield* follow
+    const { publish } = yield* EventBus
+    const { updateSlice } = yield* ControllerState
+    yield* updateSlice("content-server", () => serverSlice({ players: [player({ node: { id: "hall-3" } })] }))
+    const saying = yield* Effect.fork(say("identify", "hall-3/left"))
+    yield* until("content:screen:asked")
+    yield* publish("content:screen:taken", { screen: "hall-3/left", actions: ["identify"] })
+    expect(yield* Fiber.join(saying)).toEqual([
+      "Screen hall-3/left is asked to identify.",
+      "Its player gets the request with its next report, within ten seconds.",
+      "Screen hall-3/left has received it."
+    ])
+    expect(String(yield* Effect.flip(say("reload", "right")))).toContain(
+      'There is no screen "right". Known screens: left, hall-3/left.'
+    )
+  }).pipe(withLog([]), Effect.provide(platform))
 )

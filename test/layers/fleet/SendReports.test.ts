@@ -290,6 +290,34 @@ describe("a player that reports", () => {
     )
   )
 
+  it.scoped("asks for a repeated action once, and confirms it when the screen has received it", () =>
+    run(
+      Effect.gen(function* () {
+        const { answers, passes, publish, reports } = yield* setUp
+        const asked: Array<unknown> = []
+        yield* Effect.flatMap(CommandBus, ({ register }) =>
+          register({
+            type: "content.screen",
+            fields: Schema.Struct({ screen: Schema.String, action: Schema.String }),
+            run: (fields) => Effect.sync(() => asked.push(fields))
+          })
+        )
+        const actions = [{ id: "one", screen: "left", action: "reload" }]
+        answers(json(200, { vitrine: vitrineVersion, actions }))
+        yield* passes(30_000)
+        expect(asked).toEqual([{ screen: "left", action: "reload" }])
+        expect(reports.map(({ done }) => done)).toEqual(reports.map(() => []))
+        yield* publish("local:screen:taken", { screen: "right", actions: ["reload"] })
+        yield* publish("local:screen:taken", { screen: "left", actions: ["reload"] })
+        yield* passes(2000)
+        expect(reports.at(-1)?.done).toEqual(["one"])
+        expect(reports.map(({ number = 0 }, index) => number - index)).toEqual(
+          reports.map(() => reports[0]?.number)
+        )
+      })
+    )
+  )
+
   it.scoped("asks a screen of another content of this player through that content", () =>
     run(
       Effect.gen(function* () {

@@ -24,6 +24,8 @@ interface Said {
   readonly address?: string
   readonly sentAt?: string
   readonly stoppedBy?: string
+  readonly number?: number
+  readonly versionId?: string
 }
 
 const nobody = () => false
@@ -93,6 +95,17 @@ describe("a player", () => {
     const registry = heard({ seconds: 0 }, { seconds: 10, sentAt: timeAt(-3600), address: "10.0.0.4" })
     expect(shown(registry, 12)).toEqual([
       expect.objectContaining({ sentAt: timeAt(-3600), heardAt: timeAt(10) })
+    ])
+  })
+
+  it("has its new state at once after its clock was set back by 40 seconds", () => {
+    const registry = heard(
+      { seconds: 0, number: 7, versionId: "old" },
+      { seconds: 10, number: 8, versionId: "new", sentAt: timeAt(-30) },
+      { seconds: 11, number: 6, versionId: "overtaken", sentAt: timeAt(11) }
+    )
+    expect(shown(registry, 12)).toEqual([
+      expect.objectContaining({ versionId: "new", sentAt: timeAt(-30), heardAt: timeAt(11) })
     ])
   })
 

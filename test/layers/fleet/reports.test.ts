@@ -14,6 +14,7 @@ import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { EventBus } from "../../../src/services/EventBus.ts"
 import { maxReportBytes, ReportAnswer } from "../../../src/services/PlayerReport.ts"
 import { ContentServerState } from "../../../src/services/Slices.ts"
+import { follow } from "../../support/content.ts"
 import * as server from "../../support/contentServer.ts"
 import { player, report, sending, token } from "../../support/fleet.ts"
 import { withJumpingClock } from "../../support/jumpingClock.ts"
@@ -46,6 +47,8 @@ const withHub = <A, E, R>(
 
 const post = (body: string | Uint8Array, headers: Readonly<Record<string, string>> = {}) =>
   request(sending(body, headers))
+
+const id = expect.stringMatching(/^[\da-f-]{36}$/)
 
 const messageOf = ({ body }: server.Answer): string => JSON.parse(body.toString()).error.message
 
@@ -82,35 +85,62 @@ describe("a hub", () => {
         yield* post(JSON.stringify(report()))
         yield* publish("archive:screen:asked", { screen: "hall-3/left", action: "reload" })
         const { body } = yield* post(JSON.stringify(report()))
-        expect(JSON.parse(body.toString()).actions).toEqual([{ screen: "left", action: "reload" }])
+        expect(JSON.parse(body.toString()).actions).toEqual([{ id, screen: "left", action: "reload" }])
       })
     )
   )
 
-  it.scoped("responds to a report with the actions for screens of that player, once, six at a time", () =>
+  it.scoped(
+    "responds to a report of an older player with the actions for its screens, once, six at a time",
+    () =>
+      withHub(() =>
+        Effect.gen(function* () {
+          const { publish } = yield* EventBus
+          const actionsOf = (changes: Parameters<typeof report>[0] = {}) =>
+            Effect.map(
+              post(JSON.stringify(report(changes))),
+              ({ body }) => JSON.parse(body.toString()).actions
+            )
+          const other = { node: { id: "hall-4" } }
+          yield* publish("content:screen:asked", { screen: "hall-3/left", action: "reload", by: "Anna" })
+          yield* publish("content:screen:asked", { screen: "hall-4/left", action: "identify" })
+          yield* publish("content:screen:asked", { screen: "left", action: "identify" })
+          yield* publish("content:screen:asked", { screen: "hall-3/left", action: "open" })
+          expect(
+            (yield* request(sending(JSON.stringify(report()), { Authorization: "Bearer wrong" }))).status
+          ).toBe(401)
+          expect(yield* actionsOf({ stoppedBy: "Anna" })).toBeUndefined()
+          expect(yield* actionsOf()).toEqual([{ id, screen: "left", action: "reload", by: "Anna" }])
+          expect(yield* actionsOf()).toBeUndefined()
+          expect(yield* actionsOf(other)).toEqual([{ id, screen: "left", action: "identify" }])
+
+          for (const screen of ["1", "2", "3", "4", "5", "6", "7"]) {
+            yield* publish("content:screen:asked", { screen: `hall-3/${screen}`, action: "reload" })
+          }
+          expect(yield* actionsOf()).toHaveLength(6)
+          expect(yield* actionsOf()).toEqual([{ id, screen: "7", action: "reload" }])
+        })
+      )
+  )
+
+  it.scoped("gives a player an action again until its screen has received it, and announces that then", () =>
     withHub(() =>
       Effect.gen(function* () {
         const { publish } = yield* EventBus
-        const actionsOf = (changes: Parameters<typeof report>[0] = {}) =>
-          Effect.map(post(JSON.stringify(report(changes))), ({ body }) => JSON.parse(body.toString()).actions)
-        const other = { node: { id: "hall-4" } }
-        yield* publish("content:screen:asked", { screen: "hall-3/left", action: "reload", by: "Anna" })
-        yield* publish("content:screen:asked", { screen: "hall-4/left", action: "identify" })
-        yield* publish("content:screen:asked", { screen: "left", action: "identify" })
-        yield* publish("content:screen:asked", { screen: "hall-3/left", action: "open" })
-        expect(
-          (yield* request(sending(JSON.stringify(report()), { Authorization: "Bearer wrong" }))).status
-        ).toBe(401)
-        expect(yield* actionsOf({ stoppedBy: "Anna" })).toBeUndefined()
-        expect(yield* actionsOf()).toEqual([{ screen: "left", action: "reload", by: "Anna" }])
-        expect(yield* actionsOf()).toBeUndefined()
-        expect(yield* actionsOf(other)).toEqual([{ screen: "left", action: "identify" }])
-
-        for (const screen of ["1", "2", "3", "4", "5", "6", "7"]) {
-          yield* publish("content:screen:asked", { screen: `hall-3/${screen}`, action: "reload" })
-        }
-        expect(yield* actionsOf()).toHaveLength(6)
-        expect(yield* actionsOf()).toEqual([{ screen: "7", action: "reload" }])
+        const { until } = yield* follow
+        const actionsOf = (done: ReadonlyArray<string>) =>
+          Effect.map(
+            post(JSON.stringify(report({ done }))),
+            ({ body }) => JSON.parse(body.toString()).actions ?? []
+          )
+        yield* publish("content:screen:asked", { screen: "hall-3/left", action: "reload" })
+        const [lost, given] = [yield* actionsOf([]), yield* actionsOf([])]
+        expect(given).toEqual([{ id, screen: "left", action: "reload" }])
+        expect(given).toEqual(lost)
+        expect(yield* actionsOf([given[0].id])).toEqual([])
+        const events = yield* until("content:screen:taken")
+        expect(events.map(({ name }) => name)).toEqual(["content:screen:asked", "content:screen:taken"])
+        expect(events.at(-1)?.payload).toEqual({ screen: "hall-3/left", actions: ["reload"] })
       })
     )
   )
