@@ -65,6 +65,9 @@ export const upstreamPause = doubling("5 seconds", "1 minute")
 /** A fetch that failed: 15 seconds, doubling up to five minutes. */
 export const fetchPause = doubling("15 seconds", "5 minutes")
 
+/** A fetch of a local folder that failed, if nobody changes the folder: a minute, doubling up to an hour. */
+export const folderPause = doubling("1 minute", "1 hour")
+
 /**
  * Fetches. Input: whether the last fetch failed for a reason that may pass by itself. Output: the number of such
  * failures in a row.

@@ -10,7 +10,7 @@ import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import * as Schedule from "effect/Schedule"
 import * as TestClock from "effect/TestClock"
-import { endedBy, type Fetches, fetch, poll, withTimeout } from "../../src/internal/Schedules.ts"
+import { endedBy, type Fetches, fetch, folderPause, poll, withTimeout } from "../../src/internal/Schedules.ts"
 
 /** The pauses after fetches that fail or succeed, in seconds. */
 const pauses = (schedule: Fetches, failed: ReadonlyArray<boolean>) =>
@@ -50,6 +50,13 @@ describe("the pause after a fetch", () => {
       expect((yield* pausesOf(failures(12), "2 hours")).slice(8)).toEqual([3840, 7200, 7200, 7200])
     })
   )
+})
+
+describe("the pause before a folder whose fetch failed is fetched again", () => {
+  it("doubles from a minute to an hour", () => {
+    const minutes = [1, 2, 3, 4, 5, 6, 7, 8, 5000].map((inRow) => Duration.toMinutes(folderPause(inRow)))
+    expect(minutes).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60])
+  })
 })
 
 describe("the pause before the next poll", () => {

@@ -17,6 +17,7 @@ import * as Ref from "effect/Ref"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { monotonicMillis } from "../../../internal/monotonicMillis.ts"
+import { folderPause } from "../../../internal/Schedules.ts"
 import { changesSince, type SourceChanges } from "../../../services/ContentSource.ts"
 import type { SourceError } from "../../../services/SourceError.ts"
 import { isHeld } from "./folderFiles.ts"
@@ -67,8 +68,10 @@ interface State {
   readonly seen?: { readonly look: FolderLook; readonly since: number; readonly changed: string }
   /** A file that could not be read because another program had it open. */
   readonly held?: { readonly file: FolderFile; readonly error: FolderInUse }
-  /** How often such a file became free again. The folder then counts as changed, even if it looks the same. */
-  readonly freed: number
+  /** How often a fetch became due although the folder looks the same. The folder then counts as changed. */
+  readonly renewed: number
+  /** Failed fetches in a row, and when the next fetch is due, in monotonic milliseconds. */
+  readonly failed?: { readonly inRow: number; readonly retryAt: number }
   /** The last look of a poll, for one fetch. The fetch looks again before it reports new content. */
   readonly polled?: FolderLook
   /** The result of the last poll: the cursor, or the message of an error. */
@@ -89,7 +92,8 @@ export interface WatchedFolder {
   ) => Effect.Effect<A, E | SourceError | FolderInUse, R>
 
   /**
-   * Emits if the folder differs from the last poll. Watching makes this quick. A look finds missed changes every 5
+   * Emits if the folder differs from the last poll, and a minute after a fetch that failed; the pause doubles with
+   * each failure, up to an hour. Watching makes this quick. A look finds missed changes every 5
    * seconds, or every 10 milliseconds times the number of files if this is longer: 100 seconds for 10,000 files.
    */
   readonly changes: Stream.Stream<void, never, FileSystem.FileSystem>
@@ -100,7 +104,7 @@ export const make = Effect.fnUntraced(function* (
   directory: string,
   hasDocuments: boolean
 ): Effect.fn.Return<WatchedFolder> {
-  const state = yield* Ref.make<State>({ freed: 0 })
+  const state = yield* Ref.make<State>({ renewed: 0 })
   const looking = lookAtFolder(directory, hasDocuments)
 
   /** Fails while another program still has a wanted file open. */
@@ -111,7 +115,7 @@ export const make = Effect.fnUntraced(function* (
     yield* Ref.update(state, (now) => {
       const { held: waited, ...others } = now
       // Another look may have counted it already, or found another file.
-      return waited === held ? { ...others, freed: others.freed + 1 } : now
+      return waited === held ? { ...others, renewed: others.renewed + 1 } : now
     })
   })
 
@@ -137,7 +141,7 @@ export const make = Effect.fnUntraced(function* (
     })
 
   const cursorOf = ({ stamp }: FolderLook) =>
-    Effect.map(Ref.get(state), ({ freed }) => (freed === 0 ? stamp : `${stamp}-${freed}`))
+    Effect.map(Ref.get(state), ({ renewed }) => (renewed === 0 ? stamp : `${stamp}-${renewed}`))
 
   const answer = (answered: string) => Ref.update(state, (before) => ({ ...before, answered }))
 
@@ -183,8 +187,27 @@ export const make = Effect.fnUntraced(function* (
       Effect.flatMap((polled) => (polled === undefined ? whenQuiet(patience) : Effect.succeed(polled))),
       Effect.flatMap(takeOnce(use, isNew)),
       Effect.retry({ while: (error) => error instanceof Disturbed, schedule: disturbed }),
-      Effect.mapError((error) => (error instanceof Disturbed ? error.by : error))
+      Effect.mapError((error) => (error instanceof Disturbed ? error.by : error)),
+      Effect.tapBoth({
+        onFailure: () =>
+          Effect.flatMap(monotonicMillis, (now) =>
+            Ref.update(state, (before) => {
+              const inRow = 1 + (before.failed?.inRow ?? 0)
+              return { ...before, failed: { inRow, retryAt: now + Duration.toMillis(folderPause(inRow)) } }
+            })
+          ),
+        onSuccess: () => Ref.update(state, ({ failed, ...before }) => before)
+      })
     )
+
+  /** What made a fetch fail may be mended outside of the folder, or have passed. */
+  const renewIfDue = Effect.flatMap(monotonicMillis, (now) =>
+    Ref.update(state, ({ failed, renewed, ...before }) =>
+      failed !== undefined && now >= failed.retryAt
+        ? { ...before, renewed: renewed + 1, failed: { ...failed, retryAt: Number.POSITIVE_INFINITY } }
+        : { ...before, renewed, ...(failed && { failed }) }
+    )
+  )
 
   /**
    * Watches the folders of a look. A removed folder may come back under its name, and its old watcher would not
@@ -224,6 +247,7 @@ export const make = Effect.fnUntraced(function* (
 
       const next = whenQuiet(Duration.infinity).pipe(
         Effect.tap(follow),
+        Effect.zipLeft(renewIfDue),
         Effect.flatMap((look) =>
           Effect.map(cursorOf(look), (answer) => ({
             answer,

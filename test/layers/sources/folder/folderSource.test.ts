@@ -228,6 +228,29 @@ describe("a folder that is watched", () => {
   )
 })
 
+describe("a folder whose fetch failed", () => {
+  it.scoped("is fetched again after a minute, then at doubling pauses, although nobody changes it", () =>
+    Effect.gen(function* () {
+      const { fetch, place, poll, source, write } = yield* setUp()
+      const changes = yield* Queue.unbounded<void>()
+      yield* write("../file", "")
+      let { cursor } = yield* poll()
+      yield* Effect.forkScoped(Stream.runForEach(source.changes, () => Queue.offer(changes, undefined)))
+      for (const minutes of [1, 2, 4]) {
+        yield* Effect.flip(fetch({ directory: place("../file/no folder") }))
+        const { took } = yield* withAdvancingClock(Queue.take(changes))
+        expect(Math.floor(took / 60_000)).toBe(minutes)
+        const answer = yield* poll(Option.some(cursor))
+        expect(answer.changed).toBe("everything")
+        cursor = answer.cursor
+      }
+      yield* fetch()
+      yield* withAdvancingClock(Effect.sleep("10 minutes"))
+      expect(yield* Queue.size(changes)).toBe(0)
+    }).pipe(run)
+  )
+})
+
 describe("a folder as a source", () => {
   it.scoped("saves CSV and JSON at its top as documents, and other files unchanged", () =>
     Effect.gen(function* () {
