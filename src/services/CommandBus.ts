@@ -16,8 +16,6 @@ import type * as Scope from "effect/Scope"
 import { issueText, placedIssues } from "../internal/Options.ts"
 import { ErrorChain, messageOf } from "../internal/SerializedError.ts"
 
-export type { BuiltInCommands } from "./contentCommands.ts"
-
 /**
  * A request to do something: the `type` names the command, the rest are its fields.
  *

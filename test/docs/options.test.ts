@@ -54,15 +54,15 @@ const tables = [
   },
   {
     heading: "### `strapiSource({ … })`",
-    interfaces: [[`${layers}/sources/strapi/strapiSource.ts`, "StrapiSourceConfig"]]
+    interfaces: [[`${layers}/sources/strapi/StrapiOptions.ts`, "StrapiSourceConfig"]]
   },
   {
     heading: "### `sanitySource({ … })`",
-    interfaces: [[`${layers}/sources/sanity/sanitySource.ts`, "SanitySourceConfig"]]
+    interfaces: [[`${layers}/sources/sanity/SanityOptions.ts`, "SanitySourceConfig"]]
   },
   {
     heading: "### `directusSource({ … })`",
-    interfaces: [[`${layers}/sources/directus/directusSource.ts`, "DirectusSourceConfig"]]
+    interfaces: [[`${layers}/sources/directus/DirectusOptions.ts`, "DirectusSourceConfig"]]
   },
   {
     heading: "### `source({ … })`",
@@ -74,11 +74,11 @@ const tables = [
   },
   {
     heading: "### `contentServer({ … })`",
-    interfaces: [[`${layers}/contentServer/ContentServer.ts`, "ContentServerConfig"]]
+    interfaces: [[`${layers}/contentServer/ContentServerOptions.ts`, "ContentServerConfig"]]
   },
   {
     heading: "### `dashboard({ … })`",
-    interfaces: [[`${layers}/dashboard/Dashboard.ts`, "DashboardConfig"]]
+    interfaces: [[`${layers}/dashboard/DashboardOptions.ts`, "DashboardConfig"]]
   },
   {
     heading: "### `replica({ … })`",
@@ -99,9 +99,9 @@ it("every option that may be left out takes undefined as well", () => {
     [`${layers}/controller/identityOptions.ts`, "ExpectedConfig"],
     [`${layers}/documents/DocumentSource.ts`, "DocumentSource"],
     [`${layers}/fetching/Content.ts`, "FetchingConfig"],
-    [`${layers}/sources/directus/directusSource.ts`, "DirectusCollection"],
-    [`${layers}/sources/sanity/sanitySource.ts`, "SanityQuery"],
-    [`${layers}/sources/strapi/strapiSource.ts`, "StrapiType"],
+    [`${layers}/sources/directus/DirectusOptions.ts`, "DirectusCollection"],
+    [`${layers}/sources/sanity/SanityOptions.ts`, "SanityQuery"],
+    [`${layers}/sources/strapi/StrapiOptions.ts`, "StrapiType"],
     [`${layers}/vite/plugin.ts`, "VitrineOptions"]
   ]
   expect(interfaces.flatMap(([file, name]) => notUndefined(file, name))).toEqual([])

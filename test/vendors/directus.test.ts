@@ -11,10 +11,8 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import { inject } from "vitest"
 import * as RequestPacingMemory from "../../src/layers/memory/RequestPacingMemory.ts"
-import {
-  type DirectusSourceConfig,
-  directusSource
-} from "../../src/layers/sources/directus/directusSource.ts"
+import type { DirectusSourceConfig } from "../../src/layers/sources/directus/DirectusOptions.ts"
+import { directusSource } from "../../src/layers/sources/directus/directusSource.ts"
 import { filesIn } from "../support/media.ts"
 import { messageOf, openSource } from "../support/openSource.ts"
 import { startDirectus, tokens } from "./directus/server.ts"

@@ -17,7 +17,7 @@ import { ControllerState } from "../../services/ControllerState.ts"
 import { Manifest } from "../../services/VersionStore.ts"
 import { hostnameOf, unreadableTarget } from "../http/Access.ts"
 import { BadRequest, type NotFound, type Unreadable } from "../http/errors.ts"
-import type { ContentServerOptions } from "./ContentServer.ts"
+import type { ContentServerOptions } from "./ContentServerOptions.ts"
 import * as PlainFiles from "./PlainFile.ts"
 import {
   jsonResource,

@@ -10,7 +10,7 @@ import { hostname } from "node:os"
 import * as Option from "effect/Option"
 import * as Http from "../http/Access.ts"
 import { CommandNotAllowed, jsonRequired, originNotAllowed, tokenRequired } from "../http/errors.ts"
-import type { DashboardOptions } from "./Dashboard.ts"
+import type { DashboardOptions } from "./DashboardOptions.ts"
 
 export type Refusal = Http.Refusal | CommandNotAllowed
 

@@ -15,7 +15,6 @@ import type { RecordKey } from "../../internal/recordKey.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 import type { PreviousContent } from "../../services/ContentSource.ts"
 import { SourceError } from "../../services/SourceError.ts"
-import type { Step } from "./DocumentOptions.ts"
 import { asJson, maxDetail } from "./jsonValues.ts"
 
 /**
@@ -73,6 +72,33 @@ export interface Document<E> {
   /** Retries saving it from its beginning if the read part is unusable. Default: no retry. */
   readonly again?: <A, F, R>(save: Effect.Effect<A, E | F, R>) => Effect.Effect<A, E | F, R>
 }
+
+/** The documents of a source, and those that they may link to. */
+export interface LinkedSource<E> {
+  /** The documents, in the order of reading, one after the other. */
+  readonly documents: ReadonlyArray<Document<E>>
+
+  /** Documents of others that documents may link to by name. Default none. */
+  readonly linked?: ((name: string) => Document<E> | undefined) | undefined
+}
+
+/**
+ * Why documents cannot be read.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface DocumentsError extends Error {
+  readonly isTransient: boolean
+}
+
+/**
+ * A step with unchecked input.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Step = (document: unknown, about: { readonly name: string }) => unknown
 
 /** The records of a list in memory, some at a time. */
 export const pagesOf = (records: ReadonlyArray<unknown>): Stream.Stream<ReadonlyArray<unknown>> =>

@@ -23,6 +23,7 @@ import type {
   SourceEnvironment
 } from "../../services/ContentSource.ts"
 import { type Delimiter, delimiters } from "./csvText.ts"
+import type { Step } from "./Document.ts"
 import type { EffectSchema, ImageConfig, MediaConfig, TableExpectation } from "./DocumentConfig.ts"
 import { ExpectOptions } from "./expect/ExpectOptions.ts"
 import { Links } from "./linkRecords.ts"
@@ -31,14 +32,6 @@ import { fileFields } from "./media/MediaOptions.ts"
 /** A record before its check: only the author of the step knows its fields. */
 // biome-ignore lint/suspicious/noExplicitAny: as `JSON.parse` has it, or each step would begin with checks.
 type StepRecord = Readonly<Record<string, any>>
-
-/**
- * A step with unchecked input.
- *
- * @since 0.1.0
- * @category models
- */
-export type Step = (document: unknown, about: { readonly name: string }) => unknown
 
 /**
  * Makes another document from a document, which is held in memory as a whole: from its records, or from the type that

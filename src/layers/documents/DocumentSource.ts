@@ -29,7 +29,15 @@ import type {
 import type { SourceError } from "../../services/SourceError.ts"
 import { WaitObserver } from "../../services/WaitObserver.ts"
 import { makeSentSecrets, SentSecrets } from "../httpClient/secrets.ts"
-import { type Document, type FailedIn, failedIn, firstPage, withSteps } from "./Document.ts"
+import {
+  type Document,
+  type DocumentsError,
+  type FailedIn,
+  failedIn,
+  firstPage,
+  type LinkedSource,
+  withSteps
+} from "./Document.ts"
 import type { DocumentOptions } from "./DocumentOptions.ts"
 import { rewrite } from "./documentFile.ts"
 import { documentSchemas, makeExpectations, requireExpected } from "./expect/Expectations.ts"
@@ -53,26 +61,23 @@ export type {
 } from "../../services/ContentSource.ts"
 export { SourceError } from "../../services/SourceError.ts"
 export { type Answer, RequestFailed, type RequestOptions } from "../httpClient/Requests.ts"
-export { type Document, type DocumentContent, Keys, Records, Value } from "./Document.ts"
+export {
+  type Document,
+  type DocumentContent,
+  type DocumentsError,
+  Keys,
+  Records,
+  type Step,
+  Value
+} from "./Document.ts"
 export type { FieldType } from "./DocumentConfig.ts"
 export {
   type DocumentConfig as Config,
   DocumentOptions as Options,
-  define,
-  type Step
+  define
 } from "./DocumentOptions.ts"
 export { fileFieldsOfReader } from "./media/MediaOptions.ts"
 export { makeRequests, type Requests } from "./readText.ts"
-
-/**
- * Why documents cannot be read.
- *
- * @since 0.1.0
- * @category models
- */
-export interface DocumentsError extends Error {
-  readonly isTransient: boolean
-}
 
 /**
  * The properties of documents that are tables.
@@ -104,13 +109,7 @@ export interface OwnFiles<E> extends FetchedAttachments {
  * @since 0.1.0
  * @category models
  */
-export interface OpenedSource<E> {
-  /** The documents, in the order of reading, one after the other. */
-  readonly documents: ReadonlyArray<Document<E>>
-
-  /** Documents of others that documents may link to by name. Default none. */
-  readonly linked?: ((name: string) => Document<E> | undefined) | undefined
-
+export interface OpenedSource<E> extends LinkedSource<E> {
   /** Finds files in records in the source's own way, beside the files of the options. */
   readonly reader?: MediaReader | undefined
 

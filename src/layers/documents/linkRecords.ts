@@ -16,11 +16,11 @@ import {
   type DocumentContent,
   type FailedIn,
   Keys,
+  type LinkedSource,
   Records,
   Value,
   wholeOf
 } from "./Document.ts"
-import type { OpenedSource } from "./DocumentSource.ts"
 import type { JsonObject } from "./jsonValues.ts"
 import { notice, withWarnings } from "./warnings.ts"
 import { readAgain } from "./wholeList.ts"
@@ -41,7 +41,7 @@ interface LinkedDocuments<E> {
 /** Links documents. A document that others link to is read once, at its first use, and held in memory. */
 export const linkRecords = Effect.fnUntraced(function* <E>(
   links: Links,
-  { documents, linked = () => undefined }: Pick<OpenedSource<E>, "documents" | "linked">,
+  { documents, linked = () => undefined }: LinkedSource<E>,
   failedIn: (document: string) => FailedIn
 ): Effect.fn.Return<LinkedDocuments<E | SourceError>, SourceError> {
   if (Object.keys(links).length === 0) return { documents, end: Effect.void }

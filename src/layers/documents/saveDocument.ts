@@ -18,13 +18,13 @@ import type { SourceError } from "../../services/SourceError.ts"
 import {
   catchTooDeep,
   type Document,
+  type DocumentsError,
   type FailedIn,
   type Keys,
   pagesOf,
   type TextPlace,
   textPlaceOf
 } from "./Document.ts"
-import type { DocumentsError } from "./DocumentSource.ts"
 import {
   type DocumentFile,
   type DocumentOnDisk,

@@ -8,7 +8,7 @@ import { defined } from "../../internal/schemas.ts"
 import { SourceError } from "../../services/SourceError.ts"
 import type { Violation } from "../../services/Violation.ts"
 import { SentSecrets } from "../httpClient/secrets.ts"
-import type { DocumentsError } from "./DocumentSource.ts"
+import type { DocumentsError } from "./Document.ts"
 import { NotAsExpected } from "./expect/Expectations.ts"
 
 /** Turns the failures of an effect into failures of the source, without sent secrets, which servers may repeat. */

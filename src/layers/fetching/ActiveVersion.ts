@@ -21,7 +21,8 @@ import {
   VersionStore,
   type VersionStoreError
 } from "../../services/VersionStore.ts"
-import { type ContentSlice, countPromotion, countVersions, type Report, timestamp } from "./contentState.ts"
+import { type ContentSlice, countPromotion, countVersions, timestamp } from "./contentState.ts"
+import type { Report } from "./Provider.ts"
 import { activeText } from "./pluginReading.ts"
 
 /**

@@ -25,6 +25,7 @@ import { fetchSources } from "./fetchSources.ts"
 import { makeContent } from "./makeContent.ts"
 
 export { CopyFailed, type FetchError } from "../../services/Content.ts"
+export type { BuiltInCommands } from "../../services/contentCommands.ts"
 export { Content }
 
 /**

@@ -18,7 +18,7 @@ import { ControllerState } from "../../services/ControllerState.ts"
 import { EventBus } from "../../services/EventBus.ts"
 import type { ContentState, Screen, SourceState } from "../../services/Slices.ts"
 import { VersionStore } from "../../services/VersionStore.ts"
-import type { Provider } from "./makeContent.ts"
+import type { Provider, Report } from "./Provider.ts"
 
 export const makeSlice = Effect.fnUntraced(function* (name: string) {
   const { updateSlice } = yield* ControllerState
@@ -172,8 +172,6 @@ const ended = ({ fetchingSince, sources, ...state }: ContentState): ContentState
   ...state,
   sources: Object.fromEntries(Object.entries(sources).map(([id, source]) => [id, idle(source)]))
 })
-
-export type Report = (event: ContentEvent) => Effect.Effect<void>
 
 /** The present time in ISO 8601, UTC, with milliseconds. */
 export const timestamp = Effect.map(DateTime.now, DateTime.formatIso)

@@ -15,16 +15,9 @@ import type { FetchOutcome } from "../../services/ContentEvents.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import { latestOf } from "../versions/ManifestFile.ts"
 import { ActiveVersion } from "./ActiveVersion.ts"
-import {
-  type ContentSlice,
-  countFetch,
-  errorOf,
-  type Report,
-  timestamp,
-  withSources
-} from "./contentState.ts"
+import { type ContentSlice, countFetch, errorOf, timestamp, withSources } from "./contentState.ts"
 import { violationsOf } from "./fetchSource.ts"
-import type { Fetched } from "./makeContent.ts"
+import type { Fetched, Report } from "./Provider.ts"
 
 export const makeFetchReport = Effect.fnUntraced(function* (report: Report, slice: ContentSlice) {
   const { mode } = yield* ControllerState

@@ -20,7 +20,8 @@ import {
 } from "../../services/ContentSource.ts"
 import { SourceError } from "../../services/SourceError.ts"
 import type { StagedVersion } from "../../services/VersionStore.ts"
-import { type Report, setRecords, timestamp } from "./contentState.ts"
+import { setRecords, timestamp } from "./contentState.ts"
+import type { Report } from "./Provider.ts"
 
 /** Fetches into the folder of the source in a staged version. */
 export const fetchSource = Effect.fn("Content.fetchSource")(

@@ -26,7 +26,7 @@ import { SourceError } from "../../services/SourceError.ts"
 import { type StagedVersion, type VersionSource, VersionStore } from "../../services/VersionStore.ts"
 import { checkSources, sampleSource } from "./checkSources.ts"
 import { fetchSource, reportFailure } from "./fetchSource.ts"
-import type { Fetched, MakeProvider, Provider } from "./makeContent.ts"
+import type { Fetched, MakeProvider, Provider } from "./Provider.ts"
 
 /** The pause between two polls while changes continue. */
 const settlePause = Duration.seconds(1)

@@ -8,75 +8,25 @@
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { singleFlight, withoutParentSpan } from "../../internal/background.ts"
-import type { ContentCounts } from "../../internal/contentCounts.ts"
 import type { Fetches } from "../../internal/Schedules.ts"
 import { Content, type FetchError } from "../../services/Content.ts"
 import type { ContentCheck } from "../../services/ContentCheck.ts"
 import type { FetchOutcome } from "../../services/ContentEvents.ts"
-import type { ContentSample, NoSuchSource } from "../../services/ContentSample.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import type { EventBus } from "../../services/EventBus.ts"
-import type { ContentState, SourceState } from "../../services/Slices.ts"
-import type { Promotion, VersionStore } from "../../services/VersionStore.ts"
+import type { VersionStore } from "../../services/VersionStore.ts"
 import { compareAnnounced } from "../comparing/makeComparing.ts"
 import { makeScreens } from "../leases/Consumers.ts"
 import * as ActiveVersion from "./ActiveVersion.ts"
 import type { ContentRules } from "./ContentOptions.ts"
-import {
-  beginCounts,
-  makeMomentary,
-  makeReport,
-  makeSlice,
-  type Report,
-  withSources
-} from "./contentState.ts"
+import { beginCounts, makeMomentary, makeReport, makeSlice, withSources } from "./contentState.ts"
 import { makeDiskSpace } from "./diskSpace.ts"
 import { makeFetchReport } from "./fetchReport.ts"
+import type { MakeProvider, Provider, Report } from "./Provider.ts"
 import { reading } from "./pluginReading.ts"
 import { registerCommands } from "./registerCommands.ts"
 import { keepFetching } from "./ticks.ts"
 import { endHolds } from "./Undo.ts"
-
-/** Makes versions. Does not own when versions are made, nor how this is reported: the content does. */
-export interface Provider {
-  /** The ids of the sources that are known before the first fetch. */
-  readonly sourceIds: ReadonlyArray<string>
-
-  /** Makes the newest content the latest version, if it differs. Reports the steps source by source. */
-  readonly fetch: Effect.Effect<Fetched, FetchError>
-
-  /**
-   * A cheap check before each fetch, so that only new content is fetched. Publishes no events and writes nothing.
-   * Without `poll`, each tick fetches.
-   */
-  readonly poll?: Effect.Effect<PollResult, FetchError>
-
-  /** Emits when there may be something new before the next tick. */
-  readonly changes?: Stream.Stream<void>
-
-  /** Finds out what `fetch` would change. Reports and promotes nothing. */
-  readonly check?: Effect.Effect<ContentCheck, FetchError>
-
-  /** Finds out what one source would save. Reports and promotes nothing. */
-  readonly sample?: (sourceId: string) => Effect.Effect<ContentSample, FetchError | NoSuchSource>
-
-  /** As `fetch`, only for the changes that polls found. Without it, `fetch` runs instead. */
-  readonly fetchNew?: Effect.Effect<Fetched, FetchError>
-
-  /** The fields of the state about a hub. */
-  readonly hub?: Effect.Effect<Pick<ContentState, "copiedFrom" | "reports">>
-
-  /** The data that sources report in the state, by their ids. */
-  readonly sourceData?: Effect.Effect<Readonly<Record<string, NonNullable<SourceState["data"]>>>>
-}
-
-/** `same`: no change since the last fetch. `nothing`: there is nothing to fetch. */
-export type PollResult = "new" | "same" | "nothing"
-
-/** The outcome of a fetch, with counts of the version. */
-export interface Fetched extends Promotion, ContentCounts {}
-
-export type MakeProvider<E = never, R = never> = (report: Report) => Effect.Effect<Provider, E, R>
 
 export interface Settings {
   /** The prefix of the commands and events, and the name of the slice of the state. */

@@ -15,7 +15,7 @@ import { VersionStore } from "../../services/VersionStore.ts"
 import { makeComparing } from "../comparing/makeComparing.ts"
 import { makeScreenActions } from "../screens/screenActions.ts"
 import { zoneOf } from "../status/openingHours.ts"
-import type { Report } from "./contentState.ts"
+import type { Report } from "./Provider.ts"
 import * as Undo from "./Undo.ts"
 
 /** How much of a reason is logged, in characters. The reason has the name of the screen in it. */

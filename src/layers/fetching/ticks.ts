@@ -11,7 +11,7 @@ import * as Stream from "effect/Stream"
 import { endedBy, type Fetches } from "../../internal/Schedules.ts"
 import type { FetchError } from "../../services/Content.ts"
 import type { ContentSlice } from "./contentState.ts"
-import type { PollResult } from "./makeContent.ts"
+import type { PollResult } from "./Provider.ts"
 
 /** The actions at a tick. */
 interface Steps {

@@ -8,7 +8,8 @@ import { sumCounts } from "../../internal/contentCounts.ts"
 import { monotonicMillis } from "../../internal/monotonicMillis.ts"
 import { serializeError } from "../../internal/SerializedError.ts"
 import type { CopiedFile } from "../../services/VersionStore.ts"
-import { type Report, setRecords, timestamp } from "../fetching/contentState.ts"
+import { setRecords, timestamp } from "../fetching/contentState.ts"
+import type { Report } from "../fetching/Provider.ts"
 import { makeDownloadCounter } from "../httpClient/downloadCounter.ts"
 
 export const makeCopyProgress = Effect.fnUntraced(function* ({ sources }: FileList, report: Report) {

@@ -27,8 +27,7 @@ import {
   VersionStore,
   type VersionStoreError
 } from "../../services/VersionStore.ts"
-import type { Report } from "../fetching/contentState.ts"
-import type { Fetched } from "../fetching/makeContent.ts"
+import type { Fetched, Report } from "../fetching/Provider.ts"
 import type { OnBytes } from "../httpClient/Download.ts"
 import { manifestOf } from "../versions/ManifestFile.ts"
 import { pathOf } from "../versions/VersionFolders.ts"

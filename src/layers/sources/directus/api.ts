@@ -9,12 +9,10 @@ import * as Schema from "effect/Schema"
 import { SourceError } from "../../../services/SourceError.ts"
 import * as Cms from "../../documents/Cms.ts"
 import { ListChanged, type ListProgress } from "../../documents/wholeList.ts"
-import type { Collection, DirectusOptions } from "./directusSource.ts"
-import { translationsField } from "./languages.ts"
+import type { Collection, DirectusOptions } from "./DirectusOptions.ts"
+import { type Item, translationsField } from "./languages.ts"
 
-export type Item = Readonly<Record<string, unknown>>
-
-const Item = Schema.declare(Predicate.isReadonlyRecord)
+const ItemSchema = Schema.declare(Predicate.isReadonlyRecord)
 
 /** With PostgreSQL, counts of rows are texts. */
 const Count = Schema.Union(Schema.NonNegativeInt, Schema.NumberFromString.pipe(Schema.nonNegative()))
@@ -22,8 +20,8 @@ const Count = Schema.Union(Schema.NonNegativeInt, Schema.NumberFromString.pipe(S
 /** The length of a page of a server with default settings. */
 const pageSize = 100
 
-const Page = Schema.Struct({ data: Schema.Array(Item), meta: Schema.Struct({ filter_count: Count }) })
-const Single = Schema.Struct({ data: Item })
+const Page = Schema.Struct({ data: Schema.Array(ItemSchema), meta: Schema.Struct({ filter_count: Count }) })
+const Single = Schema.Struct({ data: ItemSchema })
 
 const pageOf = Schema.decodeUnknownOption(Page)
 const singleOf = Schema.decodeUnknownOption(Single)

@@ -6,9 +6,10 @@ import * as EffectRecord from "effect/Record"
 import { excerpt } from "../../../internal/printable.ts"
 import { countText } from "../../../internal/readable.ts"
 import { mapObjects } from "../../documents/jsonValues.ts"
-import type { Item } from "./api.ts"
-import type { Collection, DirectusOptions } from "./directusSource.ts"
+import type { Collection, DirectusOptions } from "./DirectusOptions.ts"
 
+/** An item of a collection, and the field with its translations. */
+export type Item = Readonly<Record<string, unknown>>
 export const translationsField = "translations"
 
 /** The field of a translation with the code of its language, or with the language itself if `fields` lead to it. */

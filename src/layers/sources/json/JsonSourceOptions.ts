@@ -12,7 +12,6 @@ import {
   delimiter,
   recordKey
 } from "../../documents/DocumentOptions.ts"
-import { parameterOf } from "./nextPage.ts"
 
 /**
  * The address of a document, and the order of its pages. Paths are names with dots, `data.posts`; numbers are places
@@ -191,3 +190,9 @@ export const JsonSourceOptions = Schema.Struct({
   )
 })
 export type JsonSourceOptions = typeof JsonSourceOptions.Type
+
+/** A parameter that is a whole number: `undefined` if it is absent, `NaN` if it is another text. */
+export const parameterOf = (address: string, name: string): number | undefined => {
+  const text = new URL(address).searchParams.get(name)
+  return text === null ? undefined : /^\d+$/.test(text) ? Number(text) : Number.NaN
+}

@@ -11,7 +11,7 @@ import * as Record from "effect/Record"
 import { printableLine } from "../../../internal/printable.ts"
 import { countText } from "../../../internal/readable.ts"
 import { isLast, isShort, type PageRead } from "../../documents/wholeList.ts"
-import type { JsonDocumentOptions } from "./JsonSourceOptions.ts"
+import { type JsonDocumentOptions, parameterOf } from "./JsonSourceOptions.ts"
 
 /** A page after reading. */
 export interface ReadPage extends PageRead {
@@ -182,12 +182,6 @@ const wholeNumber = (value: unknown): Option.Option<number> =>
 const skippedBy = ({ offset, page, url }: JsonDocumentOptions, firstRecords: number) => {
   const pages = page === undefined ? 0 : Math.max((parameterOf(url, page) ?? 1) - 1, 0)
   return { pages, records: offset === undefined ? pages * firstRecords : (parameterOf(url, offset) ?? 0) }
-}
-
-/** A parameter that is a whole number: `undefined` if it is absent, `NaN` if it is another text. */
-export const parameterOf = (address: string, name: string): number | undefined => {
-  const text = new URL(address).searchParams.get(name)
-  return text === null ? undefined : /^\d+$/.test(text) ? Number(text) : Number.NaN
 }
 
 /** The URL with this parameter, and all others unchanged. */

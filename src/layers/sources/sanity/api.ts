@@ -16,7 +16,7 @@ import type { Headers } from "../../httpClient/headers.ts"
 import { passes } from "../../httpClient/httpFailure.ts"
 import type { RequestFailed } from "../../httpClient/Requests.ts"
 import * as Requests from "../../httpClient/Requests.ts"
-import type { SanityOptions } from "./sanitySource.ts"
+import type { SanityOptions } from "./SanityOptions.ts"
 
 export interface Query {
   /** Its name in messages. Default none. */

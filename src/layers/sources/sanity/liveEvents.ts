@@ -21,7 +21,7 @@ import type { Problem } from "../../../services/Problem.ts"
 import * as Requests from "../../httpClient/Requests.ts"
 import { hideSecrets } from "../../httpClient/secrets.ts"
 import { failureText, headersOf, originOf } from "./api.ts"
-import type { SanityOptions } from "./sanitySource.ts"
+import type { SanityOptions } from "./SanityOptions.ts"
 
 /** A connection failed or ended. */
 class NotHeard extends Schema.TaggedError<NotHeard>()("vitrine/NotHeard", {

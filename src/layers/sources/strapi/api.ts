@@ -22,7 +22,7 @@ import {
 } from "../../documents/Cms.ts"
 import { type JsonObject, mapObjects, property, textOf } from "../../documents/jsonValues.ts"
 import { RequestFailed } from "../../httpClient/Requests.ts"
-import type { StrapiOptions, StrapiType } from "./strapiSource.ts"
+import type { StrapiOptions, StrapiType } from "./StrapiOptions.ts"
 
 /** The status and language of the requested entries. */
 export interface Edition {

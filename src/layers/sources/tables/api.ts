@@ -20,8 +20,6 @@ import { type Pacer, RequestPacing } from "../../../services/RequestPacing.ts"
 import {
   type CallCounts,
   CursorExpired,
-  type PageRequest,
-  type RecordRequest,
   TableError,
   type TableRecord
 } from "../../../services/TableSourceClient.ts"
@@ -30,7 +28,7 @@ import { withRetries } from "../../httpClient/httpFailure.ts"
 import type { Request as HttpRequest } from "../../httpClient/Requests.ts"
 import * as Requests from "../../httpClient/Requests.ts"
 import { hideSecrets } from "../../httpClient/secrets.ts"
-import { after, notAvailable, readErrorResponse, tableError } from "./requestErrors.ts"
+import { after, notAvailable, type Request, readErrorResponse, tableError } from "./requestErrors.ts"
 import { type AirtableClientOptions, isPathSegment } from "./TableSourceOptions.ts"
 
 /** The hosted table API. No failure contains the API key, even if the server has repeated it. */
@@ -129,20 +127,6 @@ export const makeApi = Effect.fnUntraced(function* (options: AirtableClientOptio
     calls: calls.counts
   }
 })
-
-export interface BaseRequest {
-  /** Empty: it is not about a table. */
-  readonly table: ""
-  readonly method: "GET" | "POST" | "DELETE"
-  /** The path behind `/v0`, as its names. */
-  readonly path: ReadonlyArray<string>
-  readonly parameters?: Readonly<Record<string, string>>
-  readonly body?: unknown
-  /** The permission that the API key needs for it, as in "the scope …". */
-  readonly needs: string
-}
-
-export type Request = PageRequest | RecordRequest | BaseRequest
 
 /** The largest page of the API. */
 const pageSize = 100

@@ -10,7 +10,8 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { makeLastFailure } from "../../../internal/Schedules.ts"
 import type { ChangeFeed, TableChanges, TableError } from "../../../services/TableSourceClient.ts"
-import { type Api, type BaseRequest, decodeOther } from "./api.ts"
+import { type Api, decodeOther } from "./api.ts"
+import type { BaseRequest } from "./requestErrors.ts"
 import type { AirtableClientOptions } from "./TableSourceOptions.ts"
 
 /** Pages of 50 changes each. Further changes come with the next call. */

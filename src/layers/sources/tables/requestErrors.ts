@@ -1,15 +1,28 @@
 /**
- * The errors of requests to the hosted table API: the reason, and the option to check. The client decides whether to
+ * What is requested of the hosted table API, and the errors of requests: the reason, and the option to check. The client decides whether to
  * retry.
  */
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { excerpt } from "../../../internal/printable.ts"
-import { TableError } from "../../../services/TableSourceClient.ts"
+import { type PageRequest, type RecordRequest, TableError } from "../../../services/TableSourceClient.ts"
 import { property, textOf } from "../../documents/jsonValues.ts"
 import { passes } from "../../httpClient/httpFailure.ts"
 import type { RequestFailed } from "../../httpClient/Requests.ts"
-import type { Request } from "./api.ts"
+
+export interface BaseRequest {
+  /** Empty: it is not about a table. */
+  readonly table: ""
+  readonly method: "GET" | "POST" | "DELETE"
+  /** The path behind `/v0`, as its names. */
+  readonly path: ReadonlyArray<string>
+  readonly parameters?: Readonly<Record<string, string>>
+  readonly body?: unknown
+  /** The permission that the API key needs for it, as in "the scope …". */
+  readonly needs: string
+}
+
+export type Request = PageRequest | RecordRequest | BaseRequest
 
 /** The error of a failed request. `hide` removes the API key from text. */
 export const tableError = (

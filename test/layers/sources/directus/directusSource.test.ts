@@ -9,10 +9,8 @@ import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import * as RequestPacingMemory from "../../../../src/layers/memory/RequestPacingMemory.ts"
-import {
-  type DirectusSourceConfig,
-  directusSource
-} from "../../../../src/layers/sources/directus/directusSource.ts"
+import type { DirectusSourceConfig } from "../../../../src/layers/sources/directus/DirectusOptions.ts"
+import { directusSource } from "../../../../src/layers/sources/directus/directusSource.ts"
 import { contentSourceContract } from "../../../../src/testing.ts"
 import { directusToken, startDirectus } from "../../../support/directus.ts"
 import { httpClient } from "../../../support/httpClientWithoutKeepAlive.ts"

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import type { Item } from "../../../../src/layers/sources/directus/api.ts"
+import type { Item } from "../../../../src/layers/sources/directus/languages.ts"
 import { inLanguages, readTranslations } from "../../../../src/layers/sources/directus/languages.ts"
 
 const row = (languages_code: unknown, title: string) => ({ id: 7, languages_code, title })
