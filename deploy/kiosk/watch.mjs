@@ -1,6 +1,6 @@
 /**
  * Runs the browser of a kiosk with the page beside this file, and ends it when that page has been silent for a minute and a half: its
- * process has crashed, or hangs, and whoever has started the browser sees only that this runs. What has started this, starts it again.
+ * process has crashed, or hangs, or another tab is in front, and whoever has started the browser sees only that this runs. What has started this, starts it again.
  *
  *     node watch.mjs http://127.0.0.1:8730/?screen=left-wall /usr/bin/chromium --kiosk
  *

@@ -45,8 +45,10 @@ it.scopedLive("a running controller has a status, fetches on request, and can be
       stderr: expect.stringMatching(/Stopping\n$/)
     })
     expect(yield* vitrine("stop")).toMatchObject({
-      status: 0,
-      stdout: `No controller is running here: nothing listens at ${folder}/.vitrine/controller.sock.\n`
+      status: 1,
+      stderr: expect.stringContaining(
+        `No controller is running here: nothing listens at ${folder}/.vitrine/controller.sock.`
+      )
     })
     // A fetch without it does not wait for what the configuration has left open, either.
     const alone = yield* run(["fetch"], { TABLES })

@@ -214,6 +214,42 @@ export default defineConfig({
       })
     )
 
+    it.scoped("opens no other tab, and no other page in its place, whatever a link asks for", () =>
+      Effect.gen(function* () {
+        const links = `<a href="/x" target="_blank">More</a> <b onclick="window.open('/x')">Open</b>
+          <i onclick="top.location = '/x'">Leave</i>`
+        const { promote, start } = yield* makeStageWith(`${working}${links}`)
+        const { url } = yield* start()
+        yield* promote(1, { "Objects.json": JSON.stringify([{ title: "Bell" }]) })
+        const { evaluate, tab } = yield* openFastBootPage(url)
+        const frame = yield* exhibitIn(tab, "Bell")
+        let popups = 0
+        tab.on("popup", () => (popups += 1))
+        for (const name of ["a", "b", "i"]) yield* Effect.promise(() => frame.click(name))
+        yield* isTrue({ evaluate }, "(waits > 14) && shows === 1")
+        expect(popups).toBe(0)
+      })
+    )
+
+    it.scoped("is silent for the watcher behind another tab, but not on a monitor that is off", () =>
+      Effect.gen(function* () {
+        const tab = yield* openBootPage("?watch=1&url=http://127.0.0.1:1/")
+        const reports = (isHidden: boolean, isFocused: boolean) =>
+          Effect.promise(() =>
+            tab.evaluate(`
+              Object.defineProperty(document, "hidden", { value: ${isHidden}, configurable: true })
+              document.hasFocus = () => ${isFocused}
+              !isBehindTab()`)
+          )
+        // Without a keyboard, the page may never have the focus.
+        expect(yield* reports(true, false)).toBe(true)
+        expect(yield* reports(false, true)).toBe(true)
+        expect(yield* reports(true, true)).toBe(true)
+        expect(yield* reports(true, false)).toBe(false)
+        expect(yield* reports(false, false)).toBe(true)
+      })
+    )
+
     it.scoped("does not reload an exhibit that reports only once that it works", () =>
       Effect.gen(function* () {
         const { start } = yield* makeStageWith(pageOf("parent.postMessage({ vitrine: 'shown' }, '*')"))

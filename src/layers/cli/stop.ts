@@ -35,7 +35,7 @@ export const run = ({ config, runDir }: Options) =>
     yield* askToEnd(controller).pipe(
       Effect.provide(IpcClientSocket.layer(paths.socket)),
       Effect.catchTags({
-        "vitrine/ControllerNotRunning": awaitUnasked(controller, ({ message }) => Console.log(message)),
+        "vitrine/ControllerNotRunning": awaitUnasked(controller, Effect.fail),
         "vitrine/IpcConnectionLost": awaitUnasked(controller, Effect.fail),
         "vitrine/IpcProtocolError": awaitUnasked(controller, Effect.fail),
         "vitrine/ControllerUnresponsive": ({ seconds }) =>
