@@ -4,17 +4,21 @@
  * The socket is a Unix socket beside the configuration (`runFolder.ts`), or a named pipe on Windows. Only its user can
  * reach it, so every command is allowed, and a request can stop the controller.
  */
-import { chmod } from "node:fs/promises"
+import { chmod, lstat } from "node:fs/promises"
 import * as HttpLayerRouter from "@effect/platform/HttpLayerRouter"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
+import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import { socketAddress } from "../../files/folderLock.ts"
+import * as ScopedRef from "effect/ScopedRef"
+import { lockHolder, socketAddress } from "../../files/folderLock.ts"
 import { printableLine } from "../../internal/printable.ts"
+import { errorCode } from "../../internal/serializeError.ts"
+import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import type { CommandBus } from "../../services/CommandBus.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import type { EventBus } from "../../services/EventBus.ts"
@@ -93,14 +97,48 @@ export const claim = Effect.fnUntraced(function* ({ folder, runFolder }: ClaimOp
   return paths
 })
 
+/** Milliseconds between two looks whether the socket still exists. @internal */
+export const lookMs = 10_000
+
 /**
  * Serves the controller of the claimed folder until the scope ends. Running requests then have 1.5 seconds before they
  * are interrupted. No client can delay the shutdown.
  *
+ * If somebody removes the socket, or the whole folder, it is made again within ten seconds, unless another controller has claimed
+ * the folder.
+ *
  * @since 0.1.0
  * @category utils
  */
-export const serve: (
+export const serve = Effect.fnUntraced(function* (paths: ControllerPaths, options: ServeOptions) {
+  // A ScopedRef acquires without interruption, and the fibers of the server would inherit that.
+  const listening = Effect.interruptible(listen(paths, options))
+  const served = yield* ScopedRef.fromAcquire(listening)
+  if (process.platform === "win32") return
+  const renewing = makeWarnWhile((message) => `No other command can reach the controller: ${message}`)
+  const renew = Effect.gen(function* () {
+    const holder = yield* Effect.map(
+      lockHolder(paths.folder),
+      Option.flatMap(({ pid }) => pid)
+    )
+    if (!Option.contains(holder, process.pid)) yield* claimFolder(paths, "own")
+    yield* listening
+    yield* Effect.logWarning(`Somebody has removed ${paths.socket}, and it was made again.`)
+  })
+  yield* Effect.tryPromise(() => lstat(paths.socket)).pipe(
+    Effect.matchEffect({
+      onSuccess: () => renewing.works,
+      onFailure: ({ cause }) => (errorCode(cause) === "ENOENT" ? ScopedRef.set(served, renew) : Effect.void)
+    }),
+    Effect.catchAll(({ message }) => renewing.fails(message)),
+    Effect.repeat(Schedule.spaced(lookMs)),
+    Effect.delay(lookMs),
+    Effect.forkScoped
+  )
+})
+
+/** Listens at the socket until the scope ends. */
+const listen: (
   paths: ControllerPaths,
   options: ServeOptions
 ) => Effect.Effect<void, IpcSocketUnusable, CommandBus | EventBus | ControllerState | Scope.Scope> =

@@ -7,6 +7,8 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Metric from "effect/Metric"
 import * as Stream from "effect/Stream"
+import * as TestClock from "effect/TestClock"
+import * as IpcServer from "../../../src/layers/control/IpcServer.ts"
 import * as SseFrame from "../../../src/layers/http/SseFrame.ts"
 import { CommandBus, CommandUnavailable } from "../../../src/services/CommandBus.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
@@ -14,7 +16,7 @@ import { liveScenario, publish, register, scenario, start } from "../../support/
 import * as eventEngine from "../../support/eventEngine.ts"
 import { withLog } from "../../support/logged.ts"
 import * as rawHttp from "../../support/rawHttp.ts"
-import { eventLoopTurn } from "../../support/waiting.ts"
+import { eventLoopTurn, eventually } from "../../support/waiting.ts"
 
 const failing = Effect.fail(new Error("The disk is full", { cause: new Error("ENOSPC") }))
 
@@ -38,6 +40,32 @@ describe("the controller's socket", () => {
       expect(yield* mode(folder)).toBe(0o700)
       expect(yield* mode(socket)).toBe(0o600)
       expect(yield* fs.readFileString(pidFile)).toBe(`${process.pid}\n`)
+      yield* end
+      expect(yield* fs.readDirectory(folder)).toEqual([])
+    })
+  )
+
+  scenario(
+    "is made again if somebody removes its folder, and only if no other controller is there",
+    Effect.gen(function* () {
+      const { client, configurationFolder, end, folder, pidFile } = yield* start
+      const fs = yield* FileSystem.FileSystem
+      const look = TestClock.adjust(IpcServer.lookMs)
+      const isServed = eventually(Effect.isSuccess(client.process))
+      yield* fs.remove(folder, { recursive: true })
+      expect(yield* Effect.flip(client.process)).toMatchObject({ _tag: "vitrine/ControllerNotRunning" })
+      yield* look
+      yield* isServed
+      expect(yield* fs.readFileString(pidFile)).toBe(`${process.pid}\n`)
+      const again = IpcServer.make({ folder: configurationFolder, stop: Effect.void })
+      expect(yield* Effect.scoped(Effect.flip(again))).toMatchObject({
+        _tag: "vitrine/ControllerAlreadyRunning"
+      })
+
+      // Only the socket: the lock of the folder is still this controller's.
+      yield* fs.remove(`${folder}/controller.sock`)
+      yield* look
+      yield* isServed
       yield* end
       expect(yield* fs.readDirectory(folder)).toEqual([])
     })
