@@ -13,7 +13,7 @@ import { ContentDiff } from "./ContentDiff.ts"
  * @category schemas
  */
 export const ContentCheck = Schema.Struct({
-  /** In the order of the configuration. */
+  /** In the order of the configuration, and then the removed sources. */
   sources: Schema.Array(
     Schema.Struct({
       sourceId: Schema.String,
@@ -21,6 +21,8 @@ export const ContentCheck = Schema.Struct({
        * Whether a fetch would change anything in it, if only the order of records: then there would be a new version.
        */
       changed: Schema.Boolean,
+      /** Present if the latest version has it, and the configuration does not: a fetch would remove its files. */
+      removed: optional(Schema.Literal(true)),
       ...contentCounts,
       warnings: optional(Schema.Array(Schema.String))
     })

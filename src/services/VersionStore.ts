@@ -193,6 +193,9 @@ export interface StagedVersion {
   /** The content of a source in the latest version, if the source is part of it. The folder must not be changed. */
   readonly previous: (sourceId: string) => Option.Option<PreviousContent>
 
+  /** The ids of the sources of the latest version. */
+  readonly previousIds: ReadonlyArray<string>
+
   /**
    * The files that a source has put into its folder, by their paths in it with forward slashes. Fails, as `promote`
    * does, if some cannot be stored on all systems.

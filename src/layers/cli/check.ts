@@ -59,9 +59,11 @@ const shortened = ({ documents, files }: Pick<ContentCheck, "documents" | "files
   }
 })
 
-const sourceText = ({ changed, sourceId, warnings = [], ...counts }: CheckedSource): string =>
+const sourceText = ({ changed, removed, sourceId, warnings = [], ...counts }: CheckedSource): string =>
   [
-    `${printableLine(sourceId)}: ${countsText(counts)}${changed ? "" : ", nothing has changed"}`,
+    removed
+      ? `${printableLine(sourceId)}: no longer in the configuration, so the new version is without it`
+      : `${printableLine(sourceId)}: ${countsText(counts)}${changed ? "" : ", nothing has changed"}`,
     ...warnings.map((warning) => `  warning: ${printableLine(warning)}`)
   ].join("\n")
 

@@ -3,6 +3,7 @@
  */
 import { join } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
+import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
@@ -24,9 +25,20 @@ export const checkSources = Effect.fn("Content.check")(function* (sources: Reado
   const checks = yield* Effect.forEach(sources, (source) => checkSource(source, staged), {
     concurrency: "unbounded"
   })
-  const [before, after] = [checks.map(({ before }) => before), checks.map(({ after }) => after)]
+  const removed = Array.difference(
+    staged.previousIds,
+    sources.map(({ id }) => id)
+  ).map((sourceId) => ({ sourceId, ...Option.getOrElse(staged.previous(sourceId), () => none) }))
+  const before = [...checks.map(({ before }) => before), ...removed]
+  const after = checks.map(({ after }) => after)
   const differences = yield* compareFiles(changedFiles(before, after), folderIn(before), folderIn(after))
-  return { sources: checks.map(({ checked }) => checked), ...differences } satisfies ContentCheck
+  return {
+    sources: [
+      ...checks.map(({ checked }) => checked),
+      ...removed.map(({ sourceId }) => ({ sourceId, changed: true, removed: true as const, records: 0 }))
+    ],
+    ...differences
+  } satisfies ContentCheck
 }, Effect.scoped)
 
 /** Fetches one source, and gives its files now and before; no files if the source has not changed. */
@@ -107,7 +119,7 @@ const maxDepth = 20
 /** Describes the content of a document for people who have not seen it. */
 export const describeDocument = (json: unknown): Omit<SampledDocument, "path"> => {
   const links = linksIn(json)
-  return Array.isArray(json)
+  return globalThis.Array.isArray(json)
     ? { holds: "records", records: json.length, fields: fieldsOf(json.slice(0, maxRecords)), links }
     : { holds: "value", records: 1, fields: fieldsOf([json]), links }
 }
@@ -151,7 +163,7 @@ const describeField = (name: string, values: ReadonlyArray<unknown>): SampledDoc
 const typeOf = (value: unknown): string =>
   Predicate.isNullable(value) || value === ""
     ? "nothing"
-    : Array.isArray(value)
+    : globalThis.Array.isArray(value)
       ? "list"
       : Predicate.isString(value)
         ? "text"
@@ -175,7 +187,7 @@ const linksIn = (json: unknown): SampledDocument["links"] => {
       if (before === undefined && found.size === maxLinks) return
       const example = before?.example ?? printableLine(link, 120)
       found.set(place, { path: printableLine(place, 200), count: (before?.count ?? 0) + 1, example })
-    } else if (Array.isArray(value)) {
+    } else if (globalThis.Array.isArray(value)) {
       for (const item of value) visit(item, [...path, "*"])
     } else if (Predicate.isReadonlyRecord(value)) {
       for (const [name, member] of Object.entries(value)) {

@@ -46,6 +46,7 @@ export const stage = Effect.gen(function* () {
       return fs.makeDirectory(directory).pipe(Effect.as(directory), mapDiskError("make", directory))
     },
     previous: (id) => Array.findFirst(previous.contents, ({ sourceId }) => sourceId === id),
+    previousIds: previous.contents.map(({ sourceId }) => sourceId),
     files: (source) => Effect.provide(sourceFiles(folder, source), services),
     promote: (sources) => promote(folder, previous, sources).pipe(inTurn, Effect.provide(services))
   } satisfies StagedVersion
@@ -95,9 +96,7 @@ const promote = Effect.fnUntraced(function* (
       (content) => content.sourceId === sourceId && Option.contains(content.fingerprint, fingerprint)
     )
   )
-  const isSame =
-    sources.length === contents.length &&
-    unchanged.every((content, index) => Option.exists(content, (content) => content === contents[index]))
+  const isSame = sources.length === contents.length && unchanged.every(Option.isSome)
   if (isSame && Option.isSome(active) && Option.contains(versionId, latestOf(active.value))) {
     return { changed: false, manifest: active.value }
   }

@@ -76,6 +76,10 @@ it.scopedLive(
       expect((yield* says("check", "museum", "--config", file)).join()).toContain(
         "museum/Objects.json: 2 records"
       )
+      yield* fs.writeFileString(file, configuration.replace(/folderSource\(.*?\)/, ""))
+      const [removed] = yield* says("check", "--config", file)
+      expect(removed).toContain("museum: no longer in the configuration, so the new version is without it\n")
+      expect(removed).toContain("A fetch makes a new version.")
       expect(yield* fs.readDirectory(`${folder}/downloads/versions`)).toEqual(versions)
       expect(
         (yield* fs.readDirectory(`${folder}/downloads/.staging`)).filter((name) => name.length === 36)

@@ -212,6 +212,28 @@ describe("a check", () => {
     }).pipe(run)
   )
 
+  it.scoped("names sources of the latest version that are no longer configured", () =>
+    Effect.gen(function* () {
+      const lamps = yield* filesSource(() => ({ "a.txt": "1" }))
+      const tours = { ...lamps, id: "tours" }
+      yield* Effect.scoped(Effect.zipRight(Content.fromSources({}, [lamps, tours]), fetch))
+      yield* Content.fromSources({}, [{ ...tours, id: "walks" }, lamps])
+      expect(yield* check).toMatchObject({
+        sources: [
+          { sourceId: "walks", changed: true },
+          { sourceId: "files", changed: false },
+          { sourceId: "tours", changed: true, removed: true }
+        ],
+        files: {
+          list: [
+            { sourceId: "walks", path: "a.txt", change: "added" },
+            { sourceId: "tours", path: "a.txt", change: "removed" }
+          ]
+        }
+      })
+    }).pipe(run)
+  )
+
   it.scoped("fails as a fetch does if a file cannot be stored on all systems", () =>
     Effect.gen(function* () {
       yield* Content.fromSources({}, [yield* filesSource(() => ({ "photo?.jpg": "1" }))])

@@ -55,6 +55,13 @@ describe("VersionStore", () => {
     expect(yield* versionIds).toEqual([first.manifest.versionId])
   })
 
+  inStore("promotes nothing if only the order of the sources is another one", function* () {
+    const { manifest } = yield* promoteSources({ objects: { "o.txt": "1" }, tours: { "t.txt": "1" } })
+    yield* TestClock.adjust("1 second")
+    const again = yield* promoteSources({ tours: { "t.txt": "1" }, objects: { "o.txt": "1" } })
+    expect(again).toEqual({ changed: false, manifest })
+  })
+
   inStore(
     "reuses the files of a source that has not changed, whatever was staged for it",
     function* ({ fs, store }) {
