@@ -40,10 +40,13 @@ export interface Subscription {
 /** The longest reason in the state, in characters. The log has the whole reason. */
 const maxReason = 500
 
-/** How long the first feed may take to open: a bus that hangs must not delay the start of the controller. */
-const startTimeout = "15 seconds"
+/** How long the start waits for the first feed: each subscription to a bus that hangs delays the start of the controller. */
+const startTimeout = "1 second"
 
-const notOpen = new EventBusError({ action: "subscribe", detail: `no feed was open after ${startTimeout}` })
+/** How long the first feed may take to open. */
+const openTimeout = "15 seconds"
+
+const notOpen = new EventBusError({ action: "subscribe", detail: `no feed was open after ${openTimeout}` })
 
 /** A feed that was open for this long counts as stable: its recovery is logged, and so is the next problem. */
 const stableAfter = "30 seconds"
@@ -53,7 +56,7 @@ const briefly = 5000
 
 /**
  * Subscribes until the scope ends. When it returns, the first feed is open, or the attempt has failed or taken longer
- * than 15 seconds.
+ * than a second. The first attempt is given up after 15 seconds; a feed that comes later is closed.
  *
  * A problem is logged once until a feed was stable, and so is the end of the problem. `name` is the subject of the log
  * messages.
@@ -118,7 +121,8 @@ export const make = Effect.fnUntraced(function* (name: string) {
       ),
       Effect.catchAllCause((cause) =>
         Effect.as(Effect.zipRight(close, failed(messageOf(Cause.squash(cause)))), nothing)
-      )
+      ),
+      Effect.onInterrupt(() => close)
     )
   })
 
@@ -126,14 +130,25 @@ export const make = Effect.fnUntraced(function* (name: string) {
 
   // Starts now, not in the next turn: events published after this must be received.
   const beginning = Runtime.runFork(yield* Effect.runtime())(next)
-  const first = yield* Fiber.join(beginning).pipe(
-    Effect.timeoutFail({ duration: startTimeout, onTimeout: () => notOpen }),
+  const opening = yield* Fiber.join(beginning).pipe(
+    Effect.timeoutFail({ duration: openTimeout, onTimeout: () => notOpen }),
     Effect.onError(() => Fiber.interruptFork(beginning)),
-    Effect.catchAll(({ message }) => Effect.as(failed(message), nothing))
+    Effect.catchAll(({ message }) => Effect.as(failed(message), nothing)),
+    Effect.forkScoped
+  )
+  const first = yield* Effect.flatMap(
+    Fiber.poll(beginning),
+    Option.match({
+      onNone: () => Effect.timeoutOption(Fiber.join(opening), startTimeout),
+      onSome: (exit) => Effect.asSome(exit)
+    })
   )
   const subscription: Subscription = {
     feeds: Stream.concat(
-      Stream.make(first),
+      Option.match(first, {
+        onNone: () => Stream.concat(Stream.make(nothing), Stream.fromEffect(Fiber.join(opening))),
+        onSome: (feed) => Stream.make(feed)
+      }),
       Stream.forever(Stream.concat(Stream.make(pause), Stream.fromEffect(next)))
     ),
     problem

@@ -128,10 +128,11 @@ describe("a subscription to the event bus", () => {
   it.scoped("lets the pauses grow while feeds end at once, although somebody sets the clock", () =>
     Effect.gen(function* () {
       const clock = yield* Effect.clock
-      yield* withJumpingClock(({ set }) =>
+      yield* withJumpingClock(({ adjust, set }) =>
         Effect.gen(function* () {
           const { instance, subscribe } = yield* setUp
           yield* subscribe
+          yield* adjust("15 seconds")
           for (const seconds of [1, 2, 4]) {
             yield* set(3_600_000)
             instance.endFeeds("fails")
@@ -150,13 +151,14 @@ describe("a subscription to the event bus", () => {
       expect(Option.isSome(yield* problem)).toBe(true)
       expect(lines).toEqual([expect.stringMatching(/^WARN Somebody receives no events/)])
       engine.recover()
-      yield* nextPause
+      yield* TestClock.adjust("2 seconds")
+      yield* eventually(Effect.sync(() => history.length > 0))
       expect(history).toEqual(["open"])
       expect(yield* problem).toEqual(Option.none())
     })
   )
 
-  it.scoped("continues without a feed if the bus hangs, interruptible or not", () =>
+  it.scoped("lets the start go on after a second if the bus hangs, interruptible or not", () =>
     Effect.gen(function* () {
       for (const hangs of [Effect.never, Effect.uninterruptible(Effect.never)]) {
         const lines: Array<string> = []
@@ -167,13 +169,42 @@ describe("a subscription to the event bus", () => {
           Effect.fork
         )
         yield* somebodySleeps
-        yield* TestClock.adjust("15 seconds")
+        yield* TestClock.adjust("1 second")
         const { problem } = yield* Fiber.join(subscribing)
+        yield* TestClock.adjust("14 seconds")
+        yield* eventually(Effect.map(problem, Option.isSome))
         expect(Option.map(yield* problem, ({ reason }) => reason)).toEqual(
           Option.some("The event bus could not be subscribed to: no feed was open after 15 seconds")
         )
         expect(lines).toHaveLength(1)
       }
+    })
+  )
+
+  it.scoped("closes a feed that comes after its attempt was given up", () =>
+    Effect.gen(function* () {
+      const { history, instance } = yield* setUp
+      let [attempts, closed] = [0, 0]
+      const late = Effect.acquireRelease(Effect.sleep("20 seconds"), () => Effect.sync(() => closed++))
+      const bus = EventBus.of({
+        ...instance.bus,
+        subscribe: Effect.suspend(() =>
+          attempts++ === 0 ? Effect.as(late, Stream.never) : instance.bus.subscribe
+        )
+      })
+      const subscribing = yield* subscribe(history).pipe(
+        Effect.provideService(EventBus, bus),
+        withLog([]),
+        Effect.fork
+      )
+      for (let second = 0; second < 21; second++) {
+        yield* somebodySleeps
+        yield* TestClock.adjust("1 second")
+        yield* eventLoopTurn
+      }
+      yield* Fiber.join(subscribing)
+      yield* eventually(Effect.sync(() => closed === 1))
+      expect(history).toEqual(["open"])
     })
   )
 
