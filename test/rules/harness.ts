@@ -48,8 +48,8 @@ export interface Rule {
   /** What comes out: refuse, warn, right. */
   readonly out: string
   readonly cells: ReadonlyArray<readonly [reader: ReaderName, cell: Cell]>
-  /** Fails with an assertion if the reader does not follow the rule. */
-  readonly test: (museum: Museum) => Effect.Effect<void, unknown, Scope.Scope>
+  /** Fails with an assertion if the reader does not follow the rule; `undefined` if it is not written yet. */
+  readonly test: ((museum: Museum) => Effect.Effect<void, unknown, Scope.Scope>) | undefined
 }
 
 /** A rule, with a cell for each reader in their order: `"● n ● k k k g"`. */
@@ -58,13 +58,13 @@ export const rule = (
   sentence: string,
   out: string,
   cells: string,
-  test: (museum: Museum) => Effect.fn.Return<void, unknown, Scope.Scope>
+  test?: (museum: Museum) => Effect.fn.Return<void, unknown, Scope.Scope>
 ): Rule => ({
   number,
   sentence,
   out,
   cells: readerNames.map((reader, index) => [reader, decodeCell(cells.split(" ")[index])]),
-  test: (museum) => Effect.gen(() => test(museum))
+  test: test && ((museum) => Effect.gen(() => test(museum)))
 })
 
 const decodeCell = Schema.decodeUnknownSync(Schema.Literal("●", "n", "s", "k", "i", "p", "g"))
@@ -92,6 +92,8 @@ const Slice = Schema.Struct({
 export interface Outcome {
   /** The message of a fetch that is refused. */
   readonly error: string | undefined
+  /** Whether there is a new version. */
+  readonly changed: boolean
   readonly warnings: ReadonlyArray<Warning>
   /** The lines of the log since the content was opened. */
   readonly log: ReadonlyArray<string>
@@ -123,6 +125,10 @@ export interface Opened {
   /** Changes the world. */
   readonly give: (world: World) => void
   readonly fetch: Effect.Effect<Outcome>
+  /** Whether a fetch would change anything; `undefined` if it fails. */
+  readonly check: Effect.Effect<boolean | undefined>
+  /** A fetch of the same source into another folder, where nothing was saved before. */
+  readonly fresh: Effect.Effect<Outcome, unknown, Scope.Scope>
 }
 
 const temporary = Effect.acquireRelease(
@@ -166,28 +172,44 @@ export const museumOf = (reader: ReaderName): Museum => ({
 })
 
 const openAt = Effect.fnUntraced(function* (reader: ReaderName, world: World, options: Options) {
+  const stand: Stand = yield* Effect.flatMap(Layer.build(platform), (context) =>
+    Effect.provide(readers[reader], context)
+  )
+  stand.give(world)
+  const { check, fetch } = yield* contentAt(stand, options)
+  const fresh = Effect.flatMap(contentAt(stand, options), ({ fetch }) => fetch)
+  return { give: stand.give, fetch, check, fresh }
+})
+
+const contentAt = Effect.fnUntraced(function* (stand: Stand, options: Options) {
   const context = yield* Layer.build(services)
   return yield* Effect.gen(function* () {
     const cwd = yield* temporary
     const log: Array<string> = []
-    const stand: Stand = yield* readers[reader]
-    stand.give(world)
     yield* content({ sources: [stand.source(options)] }).setup({ cwd, addLogger: () => Effect.void })
     const { dispatch } = yield* CommandBus
     const { state } = yield* ControllerState
+    const run = (type: "content.fetch" | "content.check") =>
+      Effect.map(withAdvancingClock(Effect.either(withLog(log)(dispatch({ type })))), ({ value }) => value)
     const fetch = Effect.gen(function* () {
-      const { value } = yield* withAdvancingClock(
-        Effect.either(withLog(log)(dispatch({ type: "content.fetch" })))
-      )
-      const error = Either.match(value, { onLeft: ({ message }) => message, onRight: () => undefined })
+      const result = yield* run("content.fetch")
+      const error = Either.match(result, { onLeft: ({ message }) => message, onRight: () => undefined })
       const { plugins } = yield* state
       const { sources } = Schema.decodeUnknownSync(Slice)(plugins.content)
       const warnings = error === undefined ? (sources.museum.lastSuccess?.warnings ?? []) : []
-      return { error, warnings, log, ...savedIn(join(cwd, "downloads")) }
+      const changed = Either.isRight(result) && decodeChanged(result.right).changed
+      return { error, changed, warnings, log, ...savedIn(join(cwd, "downloads")) }
     })
-    return { give: stand.give, fetch }
+    const check = Effect.map(run("content.check"), (result) =>
+      Either.isRight(result) ? decodeCheck(result.right).sources.some(({ changed }) => changed) : undefined
+    )
+    return { fetch, check }
   }).pipe(Effect.provide(context))
 })
+
+const Changed = Schema.Struct({ changed: Schema.Boolean })
+const decodeChanged = Schema.decodeUnknownSync(Changed)
+const decodeCheck = Schema.decodeUnknownSync(Schema.Struct({ sources: Schema.Array(Changed) }))
 
 /** The active version of the source. */
 const savedIn = (downloads: string) => {

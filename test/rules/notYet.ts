@@ -7,9 +7,22 @@ export const notYet: Readonly<Record<number, ReadonlyArray<ReaderName>>> = {
   1: ["folder", "JSON", "tables", "Strapi", "Directus", "Sanity", "function"],
   2: ["folder", "JSON", "tables", "Strapi", "Directus", "Sanity", "function"],
   3: ["folder", "JSON", "tables", "Strapi", "Directus", "Sanity", "function"],
+  4: ["folder", "JSON", "tables", "Strapi", "Directus", "Sanity", "function"],
+  5: ["folder", "function"],
+  6: ["folder", "JSON", "tables", "Strapi", "Directus", "Sanity", "function"],
+  7: ["folder", "JSON", "tables", "Strapi", "Directus", "Sanity", "function"],
+  8: ["Strapi", "Directus"],
+  9: ["Strapi", "Directus"],
+  10: ["Directus"],
+  13: ["JSON", "Strapi", "Directus"],
   14: ["folder", "function"],
   15: ["folder", "JSON", "tables", "Strapi", "Directus", "Sanity", "function"],
   16: ["folder", "JSON"],
   17: ["folder", "JSON", "tables", "Strapi", "Directus", "Sanity", "function"],
-  30: ["JSON", "tables", "Strapi", "Directus", "Sanity", "function"]
+  19: ["Strapi"],
+  22: ["folder", "JSON", "tables", "Strapi", "Directus", "Sanity", "function"],
+  23: ["folder", "JSON", "tables", "Strapi", "Directus", "Sanity", "function"],
+  25: ["JSON", "Strapi", "function"],
+  30: ["JSON", "tables", "Strapi", "Directus", "Sanity", "function"],
+  32: ["folder", "JSON"]
 }

@@ -1,7 +1,7 @@
 /**
  * The columns of the table: each reader of content, over its stand-in server or its folder, behind one interface.
  */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, dirname, join } from "node:path"
 import * as Effect from "effect/Effect"
@@ -66,6 +66,10 @@ export interface World {
   readonly files?: Readonly<Record<string, string | Uint8Array>>
   /** Whether documents are CSV where a reader has such documents. */
   readonly isCsv?: boolean
+  /** Whether JSON at a URL comes in pages. */
+  readonly isPaged?: boolean
+  /** When files of a folder were changed. Default now. */
+  readonly changedAt?: Date
   /** Changes what the server sends, or what is in the folder. */
   readonly change?: Change
 }
@@ -86,6 +90,9 @@ export interface Stand {
 }
 
 const id = "museum"
+
+/** For servers whose stand-ins have no tokens of their own. */
+const token = "token-of-a-reader-0123456789"
 
 /** How a reader has files: as the vendor names them, and their addresses. */
 interface Links {
@@ -186,7 +193,7 @@ const common = ({ expect, images, links }: Options) => ({ id, expect, images, li
 const folder = Effect.gen(function* () {
   const directory = yield* temporary
   return {
-    give: ({ change = unchanged, documents, files = {}, isCsv = false }: World) => {
+    give: ({ change = unchanged, changedAt, documents, files = {}, isCsv = false }: World) => {
       const written = Object.entries(documents).map(([name, rows]) => {
         const records = rows.map((row) => ownFields(row, { link: identity, address: identity }))
         const text = isCsv ? csvOf(records) : JSON.stringify(records)
@@ -194,6 +201,10 @@ const folder = Effect.gen(function* () {
         return [`${name}.${isCsv ? "csv" : "json"}`, { ...given, ...change(given) }.body] as const
       })
       fill(directory, { ...Object.fromEntries(written), ...files })
+      if (changedAt === undefined) return
+      for (const [name] of [...written, ...Object.entries(files)]) {
+        utimesSync(join(directory, name), changedAt, changedAt)
+      }
     },
     source: ({ keyValueTables, ...options }: Options) =>
       folderSource({ ...common(options), directory, keyValueTables })
@@ -204,8 +215,9 @@ const folder = Effect.gen(function* () {
 const webServer = Effect.gen(function* () {
   const last = makeLast()
   const inner = yield* ScriptedServer.make((response, request) => {
-    const { documents, isCsv = false } = last.get()
-    const rows = documents[decodeURIComponent(request.url).slice(1)]
+    const { documents, isCsv = false, isPaged = false } = last.get()
+    const [name = "", skipped = "0"] = decodeURIComponent(request.url).slice(1).split("?skip=")
+    const rows = isPaged ? documents[name]?.slice(Number(skipped), Number(skipped) + 2) : documents[name]
     const records = rows?.map((row) =>
       ownFields(
         row,
@@ -231,12 +243,15 @@ const json = Effect.map(webServer, ({ last, url }) => ({
       ...common(options),
       media: mediaAt(url, last.get(), options, "**.url"),
       documents: Object.fromEntries(
-        last
-          .names()
-          .map((name) => [
-            name,
-            { url: `${url}/${name}`, ...(last.get().isCsv ? { as: "csv" as const } : {}) }
-          ])
+        last.names().map((name) => [
+          name,
+          {
+            url: `${url}/${name}`,
+            headers: { authorization: `Bearer ${token}` },
+            as: last.get().isCsv ? ("csv" as const) : ("json" as const),
+            ...(last.get().isPaged ? { offset: "skip" } : {})
+          }
+        ])
       )
     })
 }))
@@ -247,17 +262,15 @@ const ownFunction = Effect.map(webServer, ({ last, url }) => ({
     source({
       ...common(options),
       media: mediaAt(url, last.get(), options, "**.url"),
-      fetch: async ({ get }) =>
-        Object.fromEntries(
-          await Promise.all(
-            last
-              .names()
-              .map(async (name) => [
-                name,
-                await (last.get().isCsv ? get(`${url}/${name}`, { as: "csv" }) : get(`${url}/${name}`))
-              ])
-          )
-        )
+      fetch: async ({ get }) => {
+        const headers = { authorization: `Bearer ${token}` }
+        const documents = last.names().map(async (name) => {
+          const address = `${url}/${name}`
+          const isCsv = last.get().isCsv === true
+          return [name, await (isCsv ? get(address, { as: "csv", headers }) : get(address, { headers }))]
+        })
+        return Object.fromEntries(await Promise.all(documents))
+      }
     })
 }))
 
@@ -292,7 +305,7 @@ const tables = Effect.gen(function* () {
       tableSource({
         ...common(options),
         baseId: "appMuseum0000001",
-        apiKey: "a-token-of-a-reader",
+        apiKey: token,
         endpointUrl: front.url,
         defaultView: null,
         tables: last.names().filter((name) => !keyValueTables.includes(name)),
@@ -463,6 +476,7 @@ const sanity = Effect.gen(function* () {
         dataset: "production",
         endpointUrl: front.url,
         live: false,
+        token: SanityServer.token,
         media: mediaAt(front.url, last.get(), options, "**.url"),
         queries: Object.fromEntries(last.names().map((name) => [name, `*[_type == "${name}"]`]))
       })

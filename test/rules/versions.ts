@@ -1,0 +1,134 @@
+/**
+ * Rules about versions as a whole: secrets, budgets, and what makes a new one.
+ */
+import { expect } from "@effect/vitest"
+import { png } from "./bytes.ts"
+import { inDocument, published, refused, rule } from "./harness.ts"
+import { linked, type World } from "./readers.ts"
+
+const other = Buffer.concat([png, Buffer.from("other")])
+
+const worldOf = (titles: ReadonlyArray<string>, picture: Buffer): World => ({
+  documents: {
+    objects: titles.map((title, number) => ({
+      id: title.slice(0, 4),
+      number,
+      title,
+      picture: linked("bell.png")
+    }))
+  },
+  files: { "bell.png": picture }
+})
+
+/** What people do, one after the other. */
+const steps: Readonly<Record<string, World>> = {
+  "nothing is edited": worldOf(["bell", "loom"], png),
+  "a title is edited": worldOf(["bell of brass", "loom"], png),
+  "a picture is replaced": worldOf(["bell of brass", "loom"], other),
+  "the order is changed": worldOf(["loom", "bell of brass"], other),
+  "a record is removed": worldOf(["loom"], other),
+  "all is as it was": worldOf(["bell", "loom"], png)
+}
+
+/** Without the signatures in links to attachments of tables. */
+const unsigned = (text: string) => text.replaceAll(/\/v1\/[^"]*/g, "/v1/")
+
+export const versions = [
+  rule(
+    25,
+    "Signed links: expired ones are asked for again; ones that are not saved are named",
+    "right; warn",
+    "s ● ● ● s s ●",
+    function* ({ open }) {
+      let signature = 0
+      const museum = yield* open({
+        ...worldOf(["bell"], png),
+        change: (given) => {
+          if (given.url.includes("objects")) {
+            return inDocument("objects", (text) => text.replace('/bell.png"', `/bell.png?sig=${signature}"`))(
+              given
+            )
+          }
+          signature += 1
+          return signature === 1 ? { status: 403, body: Buffer.from("The link has expired.") } : {}
+        }
+      })
+      const outcome = published(yield* museum.fetch)
+      expect(outcome.file(outcome.records("objects")[0]?.picture)).toEqual(png)
+    }
+  ),
+
+  rule(
+    26,
+    "No secret is in a message, log, state, metric, alert or file",
+    "right",
+    "s ● ● ● ● ● ●",
+    function* ({ open }) {
+      let secret = ""
+      const museum = yield* open({
+        ...worldOf(["bell"], png),
+        change: ({ asked }) => {
+          secret = asked.authorization?.replace("Bearer ", "") ?? ""
+          return { status: 403, body: Buffer.from(JSON.stringify({ message: secret, error: secret })) }
+        }
+      })
+      const outcome = yield* museum.fetch
+      refused(outcome)
+      expect(secret.length).toBeGreaterThan(12)
+      expect([outcome.error, ...outcome.log].join("\n")).not.toContain(secret.slice(0, 8))
+    }
+  ),
+
+  rule(
+    29,
+    "More than the budget (values, depth, bytes, links, files) is refused, and the controller answers meanwhile",
+    "refuse",
+    "● ● ● ● ● ● ●",
+    function* ({ open }) {
+      const depth = 100_000
+      const museum = yield* open({
+        documents: { objects: [{ id: "bell", text: "deep" }] },
+        change: inDocument("objects", (text) =>
+          text.replace('"deep"', () => `${"[".repeat(depth)}${"]".repeat(depth)}`)
+        )
+      })
+      refused(yield* museum.fetch, "objects")
+    }
+  ),
+
+  rule(33, "The generated types describe what was saved", "right", "● ● ● ● ● ● ●"),
+
+  rule(
+    35,
+    "An incremental version is the fresh version, byte for byte (random steps), except Strapi's numeric ids and dates, signatures, and lists of files",
+    "right",
+    "● ● ● ● ● ● ●",
+    function* ({ each, open }) {
+      const museum = yield* open(worldOf(["bell", "loom"], png))
+      published(yield* museum.fetch)
+      yield* each(steps, function* (world) {
+        museum.give(world)
+        const [after, fresh] = [published(yield* museum.fetch), published(yield* museum.fresh)]
+        expect(after.files).toEqual(fresh.files)
+        expect(unsigned(after.text("objects"))).toBe(unsigned(fresh.text("objects")))
+        expect(after.file(after.records("objects")[0]?.picture)).toEqual(world.files?.["bell.png"])
+      })
+    }
+  ),
+
+  rule(
+    36,
+    "`check` and `diff` say what the fetch does (random steps)",
+    "right",
+    "● ● ● ● ● ● ●",
+    function* ({ each, open }) {
+      const museum = yield* open(worldOf(["bell", "loom"], png))
+      published(yield* museum.fetch)
+      yield* each(steps, function* (world) {
+        museum.give(world)
+        const check = yield* museum.check
+        expect(check).toBe(published(yield* museum.fetch).changed)
+      })
+    }
+  )
+]
