@@ -14,6 +14,7 @@ import { constVoid } from "effect/Function"
 import * as Pool from "effect/Pool"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
 import { explain } from "../../../files/systemError.ts"
 import { packageFile } from "../../../internal/packageFile.ts"
 import { excerpt } from "../../../internal/printable.ts"
@@ -149,7 +150,9 @@ const startWorker = Effect.acquireRelease(
   Effect.try({
     try: () => {
       const { execArgv, file } = programOf()
-      return fork(file, { execArgv, stdio: ["ignore", "ignore", "ignore", "ipc"] }).on("error", () => {})
+      // No tokens: the libraries for pictures read files of others.
+      const env = Struct.pick(process.env, "PATH", "LD_LIBRARY_PATH", "SystemRoot", "TEMP", "TMP", "TMPDIR")
+      return fork(file, { env, execArgv, stdio: ["ignore", "ignore", "ignore", "ipc"] }).on("error", () => {})
     },
     catch: (error) => new PictureNotMade({ detail: error instanceof Error ? error.message : String(error) })
   }).pipe(Effect.tap(lowerPriority)),

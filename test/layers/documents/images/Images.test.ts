@@ -1,6 +1,7 @@
 /**
  * Sizes of pictures, by real `sharp` in real processes.
  */
+import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
@@ -20,11 +21,36 @@ import {
   sourceFolder
 } from "../../../support/pictures.ts"
 
+/** The text of a file of the system; empty if its process has ended. */
+const textOf = (path: string): string => {
+  try {
+    return readFileSync(path, "utf8")
+  } catch {
+    return ""
+  }
+}
+
 const provided = Effect.provide(NodeContext.layer)
 
 const shapeOf = ({ sizes }: Images.Derived) => sizes.map(({ height, type, width }) => [type, width, height])
 
 describe("a picture", () => {
+  it.scoped.runIf(process.platform === "linux")("is made in a process that has no secrets of this one", () =>
+    Effect.gen(function* () {
+      process.env.VITRINE_SECRET = "long and secret"
+      yield* Effect.addFinalizer(() => Effect.sync(() => delete process.env.VITRINE_SECRET))
+      const { save, target } = yield* sourceFolder
+      const { derive } = yield* makeImages({ widths: [10] })
+      yield* derive(yield* save("media/photo.jpg", yield* bytesOf(noisy(30, 16).jpeg())), target)
+      const workers = readdirSync("/proc")
+        .filter((name) => /^\d+$/.test(name) && textOf(`/proc/${name}/status`).includes(`\nPPid:\t${process.pid}\n`))
+        .map((name) => ({ program: textOf(`/proc/${name}/cmdline`), has: textOf(`/proc/${name}/environ`) }))
+        .filter(({ program }) => program.includes("pictureWorker"))
+      expect(workers.length).toBeGreaterThan(0)
+      expect(workers.filter(({ has }) => has.includes("VITRINE_SECRET"))).toEqual([])
+    }).pipe(provided)
+  )
+
   it.scoped("is made smaller in every format, with true sizes and digests of the files", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
