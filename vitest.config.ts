@@ -36,7 +36,7 @@ const long = [
 ].map((name) => `test/whole/${name}.test.ts`)
 
 /** What is under load, or measures what it leaves behind: at the end, with no build. */
-const load = ["border", "clients", "contentRequests", "floods", "control", "month"].map(
+const load = ["border", "clients", "contentRequests", "floods", "control", "month", "parsing"].map(
   (name) => `test/whole/${name}.test.ts`
 )
 
