@@ -43,7 +43,9 @@ describe("a picture", () => {
       const { derive } = yield* makeImages({ widths: [10] })
       yield* derive(yield* save("media/photo.jpg", yield* bytesOf(noisy(30, 16).jpeg())), target)
       const workers = readdirSync("/proc")
-        .filter((name) => /^\d+$/.test(name) && textOf(`/proc/${name}/status`).includes(`\nPPid:\t${process.pid}\n`))
+        .filter(
+          (name) => /^\d+$/.test(name) && textOf(`/proc/${name}/status`).includes(`\nPPid:\t${process.pid}\n`)
+        )
         .map((name) => ({ program: textOf(`/proc/${name}/cmdline`), has: textOf(`/proc/${name}/environ`) }))
         .filter(({ program }) => program.includes("pictureWorker"))
       expect(workers.length).toBeGreaterThan(0)
