@@ -100,7 +100,7 @@ export const ReportedProblem = Schema.Struct({
   text,
   since: optional(time),
   count: optional(amount)
-} satisfies Record<Exclude<keyof typeof Problem.fields, "muted">, unknown>)
+} satisfies Record<Exclude<keyof typeof Problem.fields, "muted" | "unwatched">, unknown>)
 
 const isScreenWord = Schema.is(Schema.Literal(...screenWords))
 

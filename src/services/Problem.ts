@@ -80,6 +80,11 @@ export const Problem = Schema.Struct({
   /** How often it has begun in this run of the controller. Only the state has it. */
   count: optional(Schema.Number),
   /** Missing if it is not muted. Only the state has it. */
-  muted: optional(Mute)
+  muted: optional(Mute),
+  /**
+   * Why nobody can say any more whether it continues: `closed`, `forgotten`, `stopped`. It is listed, but does not count.
+   * Only the state has it.
+   */
+  unwatched: optional(Schema.String)
 })
 export type Problem = typeof Problem.Type

@@ -108,6 +108,7 @@ export interface ReportedProblem {
     readonly by: string
     readonly why?: string
   }
+  readonly unwatched?: string
 }
 
 /**

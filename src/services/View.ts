@@ -164,7 +164,7 @@ export const View = Schema.extend(
     /** In milliseconds since 1970, by the clock of the controller. */
     now: Schema.Number,
     word: HealthWord,
-    /** Errors first. Muted problems come last and do not count. 256 at most, each with `since` and `count`. */
+    /** Errors first. Muted and unwatched problems come last and do not count. 256 at most, each with `since` and `count`. */
     problems: Schema.Array(Problem),
     contents: Schema.Array(ContentStatus),
     /** The worst first. Unexpected screens that have closed, or whose lease has ended, are left out. */

@@ -17,8 +17,12 @@ export const text = (text: string, tone?: Tone): Row => ({ type: "text", text, .
 
 export const list = (label: string, items: ReadonlyArray<Row>): Row => ({ type: "list", label, items })
 
-export const toneOf = ({ muted, severity }: Problem): Extract<Tone, "warn" | "error" | "neutral"> =>
-  muted !== undefined ? "neutral" : severity === "error" ? "error" : "warn"
+/** Whether a problem counts for the word, for health and for alerts. */
+export const isCounted = ({ muted, unwatched }: Pick<Problem, "muted" | "unwatched">): boolean =>
+  muted === undefined && unwatched === undefined
+
+export const toneOf = (problem: Problem): Extract<Tone, "warn" | "error" | "neutral"> =>
+  !isCounted(problem) ? "neutral" : problem.severity === "error" ? "error" : "warn"
 
 /** The tone of the first problem, which is the worst; `otherwise` without problems. */
 export const worstTone = <T extends string>(
@@ -28,9 +32,13 @@ export const worstTone = <T extends string>(
 
 export const problemRow = (problem: Problem): Row => text(problemText(problem), toneOf(problem))
 
-/** The text of a problem, and who has muted it. */
-export const problemText = ({ muted, text }: Problem): string =>
-  muted === undefined ? text : `${text} (muted ${muteText(muted)})`
+/** The text of a problem, who has muted it, and why it is no longer watched. */
+export const problemText = ({ muted, text, unwatched }: Problem): string =>
+  [
+    text,
+    ...(muted === undefined ? [] : [`(muted ${muteText(muted)})`]),
+    ...(unwatched === undefined ? [] : [`(no longer watched: ${unwatched})`])
+  ].join(" ")
 
 /** `until 2026-11-25T18:00:00.000Z by anna@desk: the wall is painted` */
 export const muteText = ({ by, until, why }: Mute): string =>
@@ -59,7 +67,7 @@ const maxListed = 20
 /** The worst first. */
 export const tones = ["error", "warn", "neutral"] as const
 
-/** Errors first, muted problems last. */
+/** Errors first, muted and unwatched problems last. */
 export const errorsFirst = <P extends Problem>(problems: ReadonlyArray<P>): ReadonlyArray<P> =>
   tones.flatMap((tone) => problems.filter((problem) => toneOf(problem) === tone))
 

@@ -11,7 +11,7 @@ import type { Problem } from "../../services/Problem.ts"
 import type { Row, Section, StatusSnapshot } from "../../services/StatusSnapshot.ts"
 import type { HealthWord, View } from "../../services/View.ts"
 import { muteSections, mutesOf, type Remembered, remember, withMutes } from "./problems.ts"
-import { problemRow } from "./rows.ts"
+import { isCounted, problemRow } from "./rows.ts"
 import { reported, takesReports } from "./slices.ts"
 
 const defaultOrder = 50
@@ -105,9 +105,9 @@ const withReported = (
   ]
 }
 
-/** The worst word that applies. Muted problems do not count. Problems of players count by their severity only. */
+/** The worst word that applies. Muted and unwatched problems do not count. Problems of players count by their severity only. */
 export const wordOf = (problems: ReadonlyArray<Problem>): HealthWord => {
-  const counted = problems.filter(({ muted }) => muted === undefined)
+  const counted = problems.filter(isCounted)
   const has = (code: string) =>
     counted.some((problem) => problem.code === code && problem.player === undefined)
   return has(codes.none)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import { isNamed, muteSections, mutesOf, withMutes } from "../../../src/layers/status/problems.ts"
-import { toneOf } from "../../../src/layers/status/rows.ts"
+import { problemText, toneOf } from "../../../src/layers/status/rows.ts"
 import { wordOf } from "../../../src/layers/status/view.ts"
 import type { Mute, Problem } from "../../../src/services/Problem.ts"
 
@@ -61,6 +61,18 @@ describe("a problem is muted", () => {
   it("by the controller only: a slice or a report cannot mute it", () => {
     const forged = { ...silent, muted: { name: "hall-3", until: "9999-12-31T00:00:00.000Z", by: "a page" } }
     expect(withMutes(stateOf(), start)([forged])).toEqual([silent])
+  })
+})
+
+describe("a problem that nobody watches any more", () => {
+  it("is listed after the others, with the reason, and does not count", () => {
+    const left: Problem = { ...own, unwatched: "closed" }
+    const problems = withMutes(stateOf(), start)([left, late])
+    expect(problems).toEqual([late, left])
+    expect(toneOf(left)).toBe("neutral")
+    expect(problemText(left)).toBe("It is closed (no longer watched: closed)")
+    expect(wordOf(problems)).toBe("WARNING")
+    expect(wordOf([left])).toBe("OK")
   })
 })
 

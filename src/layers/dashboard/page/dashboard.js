@@ -37,8 +37,14 @@ const showWord = (word, tone) => {
 /** How many problems are listed at first: each problem is also on a tile. */
 const fewProblems = 4
 
-const toneOfProblem = ({ code, muted, severity }) =>
-  muted !== undefined ? "neutral" : code === "content:held" ? "held" : severity === "error" ? "error" : "warn"
+const toneOfProblem = ({ code, muted, severity, unwatched }) =>
+  muted !== undefined || unwatched !== undefined
+    ? "neutral"
+    : code === "content:held"
+      ? "held"
+      : severity === "error"
+        ? "error"
+        : "warn"
 
 /** The names that can be muted: this problem, or all problems of its player. */
 const namesOf = ({ code, player, subject }) => {
@@ -68,11 +74,12 @@ const textBesideButtons = ({ code, text }) =>
   code === "content:held" ? text.replace(/ \("vitrine \w+"\)$/, "") : text
 
 const renderProblem = (actions) => (problem) => {
-  const { count, muted, since } = problem
+  const { count, muted, since, unwatched } = problem
   const facts = [
     ...(since === undefined ? [] : [forHow(since)]),
     ...(count === undefined || count < 2 ? [] : [`${count} times since the start`]),
-    ...(muted === undefined ? [] : [["muted until ", time(muted.until), ` by ${muted.by}`]])
+    ...(muted === undefined ? [] : [["muted until ", time(muted.until), ` by ${muted.by}`]]),
+    ...(unwatched === undefined ? [] : [`no longer watched: ${unwatched}`])
   ]
   return h(
     "li",
