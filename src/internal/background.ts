@@ -1,6 +1,7 @@
 /**
  * Work that outlives its callers: it runs once for all of them, and belongs to the span of none.
  */
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
@@ -72,3 +73,28 @@ export const closedIfFailed = <A, E, R>(
       )
     })
   )
+
+/** How long fibers may continue after the end of their scope has begun, in milliseconds. Then they are interrupted. */
+const graceMs = 1200
+
+/** How long interrupted fibers may clean up. */
+const cleanUpMs = 300
+
+/** Gives a function that registers a fiber. The end of the scope waits for it, so that what it uses closes later. */
+export const makeAwaitEnd = Effect.gen(function* () {
+  const fibers = new Set<Fiber.RuntimeFiber<unknown, unknown>>()
+  yield* Effect.addFinalizer(() =>
+    within(() => Fiber.awaitAll(fibers), graceMs).pipe(
+      Effect.zipRight(within(() => Fiber.interruptAll(fibers), cleanUpMs)),
+      Effect.withClock(Clock.make())
+    )
+  )
+  return (fiber: Fiber.RuntimeFiber<unknown, unknown>): void => {
+    fibers.add(fiber)
+    fiber.addObserver(() => fibers.delete(fiber))
+  }
+})
+
+/** The time limit runs in its own fiber, which can be interrupted; the fiber of the scope may be interrupted already. */
+const within = (end: () => Effect.Effect<void>, milliseconds: number) =>
+  Effect.timeoutOption(Effect.interruptible(Effect.suspend(end)), milliseconds)

@@ -10,12 +10,11 @@ import * as HttpMiddleware from "@effect/platform/HttpMiddleware"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
+import { makeAwaitEnd } from "../../internal/background.ts"
 import { partBytes, sendParts } from "./sendParts.ts"
 import { readInTime } from "./stallTimeout.ts"
 
@@ -97,28 +96,3 @@ const sendInTime = (response: ServerResponse, bytes: Uint8Array): Effect.Effect<
       onWait: () => run(readInTime(response, bytes.length))
     })
   })
-
-/** How long fibers may continue after the 300 ms for connections (`Listen.ts`). Then they are interrupted. */
-const graceMs = 1200
-
-/** How long interrupted fibers may clean up. */
-const cleanUpMs = 300
-
-/** Gives a function that registers a fiber. The end of the scope waits for it, so that what it uses closes later. */
-export const makeAwaitEnd = Effect.gen(function* () {
-  const fibers = new Set<Fiber.RuntimeFiber<unknown, unknown>>()
-  yield* Effect.addFinalizer(() =>
-    within(() => Fiber.awaitAll(fibers), graceMs).pipe(
-      Effect.zipRight(within(() => Fiber.interruptAll(fibers), cleanUpMs)),
-      Effect.withClock(Clock.make())
-    )
-  )
-  return (fiber: Fiber.RuntimeFiber<unknown, unknown>): void => {
-    fibers.add(fiber)
-    fiber.addObserver(() => fibers.delete(fiber))
-  }
-})
-
-/** The time limit runs in its own fiber, which can be interrupted; the fiber of the scope may be interrupted already. */
-const within = (end: () => Effect.Effect<void>, milliseconds: number) =>
-  Effect.timeoutOption(Effect.interruptible(Effect.suspend(end)), milliseconds)

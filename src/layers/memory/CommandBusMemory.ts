@@ -3,14 +3,18 @@
  *
  * A timeout interrupts the handler, and the dispatch does not wait for the handler's end. Nobody knows how far the
  * handler came, so `mayHaveRun` is always `true`.
+ *
+ * The end of a registration waits 1.2 seconds for its running handlers and then interrupts them, so that their resources close later.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as MetricLabel from "effect/MetricLabel"
-import { withoutParentSpan } from "../../internal/background.ts"
+import { makeAwaitEnd, withoutParentSpan } from "../../internal/background.ts"
 import {
   type Command,
   CommandAlreadyRegistered,
@@ -44,13 +48,14 @@ export const make = Effect.sync(() => {
     const run = runner(handler)
     const { type } = handler
     const counted = countCommand(type)
+    const inOwnFiber = runInOwnFiber(yield* makeAwaitEnd, type)
     yield* Effect.acquireRelease(
       Effect.suspend(() => {
         if (commands.has(type)) {
           return new CommandAlreadyRegistered({ type })
         }
         commands.set(type, (command, options) =>
-          counted(withDispatchTimeout(Effect.provide(run(command), context), type, options))
+          counted(withDispatchTimeout(inOwnFiber(Effect.provide(run(command), context)), type, options))
         )
         return Effect.void
       }),
@@ -99,6 +104,24 @@ export const withDispatchTimeout = <A, R>(
         duration: timeout,
         onTimeout: () => new CommandUnavailable({ type, reason: "timeout", mayHaveRun: true })
       })
+
+/** Runs a handler in a fiber that the end of its registration can wait for and interrupt, without an effect on the caller. */
+const runInOwnFiber =
+  (awaitEnd: (fiber: Fiber.RuntimeFiber<unknown, unknown>) => void, type: string) =>
+  (handled: Effect.Effect<unknown, DispatchError>): Effect.Effect<unknown, DispatchError> =>
+    Effect.uninterruptibleMask((restore) =>
+      Effect.flatMap(Effect.fork(restore(handled)), (fiber) => {
+        awaitEnd(fiber)
+        return restore(Fiber.await(fiber)).pipe(
+          Effect.onInterrupt(() => Fiber.interrupt(fiber)),
+          Effect.flatMap((exit) =>
+            Exit.isInterrupted(exit)
+              ? new CommandUnavailable({ type, reason: "lost", mayHaveRun: true })
+              : exit
+          )
+        )
+      })
+    )
 
 const runner = <Fields, Encoded, R>(handler: CommandHandler<Fields, Encoded, R>) => {
   const { run, type } = handler
