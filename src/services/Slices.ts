@@ -237,6 +237,8 @@ export const TransportState = Schema.Struct({
   /** The origin whose pages have the most streams, all of them counted; missing if no client sent an origin. */
   largestOrigin: optional(Schema.Struct({ origin: Schema.String, streams: count })),
   problem: optional(BusProblem),
+  /** Options that have no effect, and why; absent if there are none. */
+  unused: optional(Schema.String),
   mostClients: count,
   eventsForwarded: count,
   framesMissed: count,

@@ -13,7 +13,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { closedIfFailed } from "../../internal/background.ts"
-import { InvalidOptions, issuesOf } from "../../internal/Options.ts"
+import { InvalidOptions, issuesOf, issueText } from "../../internal/Options.ts"
 import { printableLine } from "../../internal/printable.ts"
 import { defined } from "../../internal/schemas.ts"
 import type { CommandBus } from "../../services/CommandBus.ts"
@@ -38,7 +38,8 @@ import {
   type HttpTransportConfig,
   type HttpTransportOptions,
   type RoutesConfig,
-  type RoutesOptions
+  type RoutesOptions,
+  withoutEffect
 } from "./HttpTransportOptions.ts"
 import * as MountedRoutes from "./MountedRoutes.ts"
 import { reading } from "./pluginReading.ts"
@@ -235,7 +236,14 @@ const start = Effect.fnUntraced(function* <A extends EventStream.EventStream, R1
     makeRecorder: (now) => makeRecorder(options.name, now)
   })
   const { address, place } = yield* open(eventStream, Access.make(options))
-  yield* report(eventStream, options, place)
+  const unused = withoutEffect(options)
+  if (unused.length > 0) {
+    yield* Effect.logWarning(`Some options of the HTTP transport have no effect: ${issueText(unused)}`)
+  }
+  yield* report(eventStream, options, {
+    ...place,
+    ...(unused.length > 0 ? { unused: printableLine(issueText(unused), maxUnused) } : {})
+  })
   const { statistics } = eventStream
   return HttpTransport.of({ address, clients: Effect.map(statistics, ({ clients }) => clients), statistics })
 })
@@ -270,7 +278,7 @@ const claimName = (name: string) =>
 const report = Effect.fnUntraced(function* (
   { changes, clientState, problem, statistics }: EventStream.EventStream,
   { maxClients, name }: Pick<HttpTransportOptions, "maxClients" | "name">,
-  place: Opened["place"]
+  place: Opened["place"] & Pick<TransportState, "unused">
 ) {
   const { addMomentary, addReading, updateSlice } = yield* ControllerState
   const slice = Effect.gen(function* () {
@@ -303,6 +311,9 @@ const report = Effect.fnUntraced(function* (
 
 /** How many characters of the name of an event the state has. */
 const maxName = 100
+
+/** How many characters about options without effect the state has. */
+const maxUnused = 1000
 
 /** How long changes of clients are collected before the state is updated. */
 const stateEvery = "1 second"

@@ -3,6 +3,7 @@
  *
  * `Secret` is text. Programs with the same Effect as Vitrine may also use `Redacted`.
  */
+import type { DurationConfig } from "../../internal/optionSchemas.ts"
 
 /**
  * All options are optional.
@@ -34,13 +35,14 @@ export interface HttpTransportConfig<Secret = string> {
   readonly events?: ReadonlyArray<string> | undefined
 
   /**
-   * Events whose last emission is sent to a new client first; exact names, which `events` must include.
+   * Events whose last emission is sent to a new client first; exact names. A name that no entry of
+   * `events` includes is neither sent nor remembered, with a warning.
    * Default `["content:version:promoted"]`.
    */
   readonly replayEvents?: ReadonlyArray<string> | undefined
 
-  /** Milliseconds between two `: ping` comments. Default `15000`. */
-  readonly keepAliveMs?: number | undefined
+  /** Time between two `: ping` comments: milliseconds, or a duration such as `"15 seconds"`. Default `15000`. */
+  readonly keepAliveMs?: DurationConfig | undefined
 
   /** Event streams at once, 1 to 100000; further requests get 503. Default `32`. */
   readonly maxClients?: number | undefined

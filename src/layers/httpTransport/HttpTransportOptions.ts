@@ -2,16 +2,26 @@
  * The schemas of the options of the HTTP/SSE transport (docs/wire.md, section 2.1); `HttpTransportConfig.ts` documents
  * their meaning.
  */
+import { constUndefined } from "effect/Function"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { decodeOptions, expects, omittable, optional } from "../../internal/Options.ts"
-import { allowedHosts, host, integer, list, port, token } from "../../internal/optionSchemas.ts"
-import { matching, unsendable } from "./EventEncoder.ts"
+import { decodeOptions, expects, omittable, optional, type PlacedIssue } from "../../internal/Options.ts"
+import {
+  allowedHosts,
+  durationWithin,
+  host,
+  integer,
+  list,
+  port,
+  token
+} from "../../internal/optionSchemas.ts"
+import { printableLine } from "../../internal/printable.ts"
+import { matching, unframeable, unsendable } from "./EventEncoder.ts"
 import type * as Config from "./HttpTransportConfig.ts"
 
-const names = (what: string) =>
+const names = (what: string, refuse: (name: string) => string | undefined = constUndefined) =>
   expects(
-    Schema.Array(expects(Schema.NonEmptyString, `the name of ${what}`)),
+    Schema.Array(expects(Schema.NonEmptyString, `the name of ${what}`).pipe(Schema.filter(refuse))),
     `an array, each entry the name of ${what}`
   )
 
@@ -24,9 +34,7 @@ const isForOwner = (command: string): boolean => /^(content\.screen|problem\.(mu
 export const forOwner = (command: string) =>
   `${JSON.stringify(command)} is for the dashboard and the controller's own socket only`
 
-const commands = names("a command").pipe(
-  Schema.filter((commands) => commands.filter(isForOwner).map(forOwner)[0])
-)
+const commands = names("a command", (command) => (isForOwner(command) ? forOwner(command) : undefined))
 
 /** An origin as browsers write it: in small letters, without a path and without the default port. */
 const isOrigin = (text: string): boolean =>
@@ -38,18 +46,30 @@ export const defaultName = "http-transport"
 
 const defaultReplayed = ["content:version:promoted"]
 
-/** Fails for each replayed event that `events` does not include, except for the default. */
-const replaysForwarded = ({
+/** Entries of `events` and `replayEvents` that have no effect, except for the default. */
+export const withoutEffect = ({
   events,
   replayEvents
-}: Pick<HttpTransportOptions, "events" | "replayEvents">): ReadonlyArray<Schema.FilterIssue> => {
+}: Pick<HttpTransportOptions, "events" | "replayEvents">): ReadonlyArray<PlacedIssue> => {
   const matches = matching(events)
-  return replayEvents.flatMap((name, index) => {
-    const reason = matches(name) ? unsendable(name) : 'no entry of "events" includes it'
-    return reason === undefined || defaultReplayed.includes(name)
+  const issue = (path: string, name: string, reason: string | undefined) =>
+    reason === undefined
       ? []
-      : [{ path: ["replayEvents", index], message: `clients never get ${JSON.stringify(name)}: ${reason}` }]
-  })
+      : [{ path, message: printableLine(`clients never get ${JSON.stringify(name)}: ${reason}`, 300) }]
+  return [
+    ...events.flatMap((name, index) =>
+      issue(`events[${index}]`, name, name.endsWith("*") ? unframeable(name) : unsendable(name))
+    ),
+    ...replayEvents.flatMap((name, index) => {
+      const reason = matches(name) ? unsendable(name) : 'no entry of "events" includes it'
+      const isPattern = name.endsWith("*")
+      return issue(
+        `replayEvents[${index}]`,
+        name,
+        isPattern ? "an exact name is needed" : defaultReplayed.includes(name) ? undefined : reason
+      )
+    })
+  ]
 }
 
 export const HttpTransportOptions = Schema.Struct({
@@ -65,7 +85,13 @@ export const HttpTransportOptions = Schema.Struct({
   allowedCommands: optional(commands, ["content.ack", "content.manifest.read"]),
   events: optional(names("an event"), ["content:*"]),
   replayEvents: optional(names("an event"), defaultReplayed),
-  keepAliveMs: optional(integer(1, 2_147_483_647), 15_000),
+  keepAliveMs: optional(
+    durationWithin(
+      { minimum: "1 milli", maximum: "2147483647 millis" },
+      'milliseconds, or a duration such as "15 seconds", from 1 to 2147483647 milliseconds'
+    ),
+    15_000
+  ),
   maxClients: optional(integer(1, 100_000), 32),
   traceRequests: omittable(expects(Schema.Boolean, "true or false")),
   exposeState: optional(expects(Schema.Boolean, "true or false"), false),
@@ -104,12 +130,6 @@ export type RoutesOptions = typeof RoutesOptions.Type
 /** The options of `HttpTransport.routes`: the options of the transport without its port, and a prefix of its paths. */
 export interface RoutesConfig extends Schema.Schema.Encoded<typeof RoutesOptions> {}
 
-export const decode = decodeOptions(
-  "the options of the HTTP transport",
-  HttpTransportOptions.pipe(Schema.filter(replaysForwarded))
-)
+export const decode = decodeOptions("the options of the HTTP transport", HttpTransportOptions)
 
-export const decodeRoutes = decodeOptions(
-  "the options of the HTTP transport",
-  RoutesOptions.pipe(Schema.filter(replaysForwarded))
-)
+export const decodeRoutes = decodeOptions("the options of the HTTP transport", RoutesOptions)

@@ -16,7 +16,7 @@ export const reading = (name: string) =>
   }))
 
 const problems = (name: string, slice: TransportState, now: number): ReadonlyArray<Problem> => {
-  const { clients, clientsDropped, framesMissed, kind, lastMissed, maxClients, problem } = slice
+  const { clients, clientsDropped, framesMissed, kind, lastMissed, maxClients, problem, unused } = slice
   const transport = name === kind ? "HTTP transport" : `HTTP transport "${name}"`
   const crowd = crowdText(slice)
   const warnings = {
@@ -24,6 +24,7 @@ const problems = (name: string, slice: TransportState, now: number): ReadonlyArr
       clients >= maxClients &&
       `All ${countText(maxClients, "event stream")} of the ${transport} are open: further clients are refused. The status lists the clients. Close one, or raise "maxClients"`,
     "transport:crowded": crowd,
+    "transport:options": unused !== undefined && `Some options of the ${transport} have no effect: ${unused}`,
     "transport:missed":
       isRecentLoss(lastMissed, now) &&
       `Clients of the ${transport} were too slow for ${countText(framesMissed, "event")} since the start, and ${countText(clientsDropped, "client")} disconnected, last at ${lastMissed}`

@@ -205,6 +205,26 @@ describe("options of the event stream", () => {
     )
   )
 
+  it.effect("are warnings where they have no effect, and the events are neither sent nor remembered", () => {
+    const lines: Array<string> = []
+    return Effect.gen(function* () {
+      const text = 'have no effect: replayEvents[0]: clients never get "b": no entry of "events" includes it'
+      expect(lines).toContainEqual(expect.stringMatching(/^WARN Some options of the HTTP transport have no/))
+      const { problems } = yield* (yield* ControllerState).state
+      expect(problems).toMatchObject([
+        { code: "transport:options", severity: "warning", text: expect.stringContaining(text) }
+      ])
+      yield* transport.publish("b", 1)
+      yield* transport.publish("a", 2)
+      const { received } = yield* transport.openEvents
+      expect(parse(received.text()).body).toBe("retry: 2000\n\n")
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(transport.layer({ events: ["a"], replayEvents: ["b"] })),
+      withLog(lines)
+    )
+  })
+
   it.live("allow the longest interval of a timer for pings", () =>
     Effect.gen(function* () {
       const { received } = yield* transport.openEvents
