@@ -13,8 +13,7 @@ import { maxConsumers } from "../../services/VersionStore.ts"
 import { type FanOut, type FrameSink, makeFanOut } from "../fanOut/FanOut.ts"
 import { printableHeader } from "../http/Access.ts"
 import { type TooManyClients, tooManyClients } from "../http/errors.ts"
-import type { TransportStatistics } from "./HttpTransport.ts"
-import type { Recorder } from "./statistics.ts"
+import type { Recorder, TransportStatistics } from "./statistics.ts"
 
 /** The clients of an event stream. */
 export interface Clients {

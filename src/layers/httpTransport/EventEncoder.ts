@@ -9,7 +9,6 @@ import { printableLine } from "../../internal/printable.ts"
 import { makeWarnOnce } from "../../internal/warnOnce.ts"
 import type { BusEvent } from "../../services/EventBus.ts"
 import * as SseFrame from "../http/SseFrame.ts"
-import type { HttpTransportOptions } from "./HttpTransportOptions.ts"
 
 export interface EventEncoder {
   /** Whether events with this name are sent to clients. A name that cannot be sent is logged once. */
@@ -22,7 +21,10 @@ export interface EventEncoder {
   readonly data: (event: BusEvent) => string
 }
 
-export interface Options extends Pick<HttpTransportOptions, "events" | "replayEvents"> {
+export interface Options {
+  /** Patterns as for `matching`. */
+  readonly events: ReadonlyArray<string>
+  readonly replayEvents: ReadonlyArray<string>
   /** Why events with this name cannot be sent to the clients; `undefined` if they can. */
   readonly unsendable: (name: string) => string | undefined
 }

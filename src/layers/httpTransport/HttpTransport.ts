@@ -44,7 +44,7 @@ import {
 import * as MountedRoutes from "./MountedRoutes.ts"
 import { reading } from "./pluginReading.ts"
 import * as TransportRoutes from "./Routes.ts"
-import { makeRecorder } from "./statistics.ts"
+import { makeRecorder, type TransportStatistics } from "./statistics.ts"
 
 /**
  * The transport for other parts: where it listens, and its statistics.
@@ -66,29 +66,7 @@ export class HttpTransport extends Context.Tag("vitrine/HttpTransport")<
   }
 >() {}
 
-/**
- * The counts of an HTTP transport, since its start unless stated otherwise.
- *
- * @since 0.1.0
- * @category models
- */
-export interface TransportStatistics {
-  /** Event streams open now. */
-  readonly clients: number
-  /** The most event streams that were open at once. */
-  readonly mostClients: number
-  /** Events that passed the filter. Each counts once, for any number of clients. */
-  readonly eventsForwarded: number
-  /** Frames that a client missed because the client, or the whole transport, had fallen behind; one for each client. */
-  readonly framesMissed: number
-  /** Clients that were disconnected because they had fallen too far behind. */
-  readonly clientsDropped: number
-  /** When a client last missed a frame. */
-  readonly lastMissed: Option.Option<Date>
-  readonly lastEvent: Option.Option<{ readonly name: string; readonly at: Date }>
-}
-
-export type { RoutesConfig }
+export type { RoutesConfig, TransportStatistics }
 
 /**
  * The transport, provided as a Layer to an Effect-based controller. Options are validated in every mode; in task mode

@@ -6,7 +6,6 @@ import * as Metric from "effect/Metric"
 import * as MetricLabel from "effect/MetricLabel"
 import * as Option from "effect/Option"
 import { makeCount } from "../status/metrics.ts"
-import type { TransportStatistics } from "./HttpTransport.ts"
 
 export const metrics = {
   clients: Metric.gauge("vitrine_http_transport_clients", { description: "Event streams open now" }),
@@ -28,6 +27,28 @@ export const metrics = {
   lastEvent: Metric.gauge("vitrine_http_transport_last_event_timestamp_seconds", {
     description: "When the last event was forwarded, as Unix time"
   })
+}
+
+/**
+ * The counts of an HTTP transport, since its start unless stated otherwise.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface TransportStatistics {
+  /** Event streams open now. */
+  readonly clients: number
+  /** The most event streams that were open at once. */
+  readonly mostClients: number
+  /** Events that passed the filter. Each counts once, for any number of clients. */
+  readonly eventsForwarded: number
+  /** Frames that a client missed because the client, or the whole transport, had fallen behind; one for each client. */
+  readonly framesMissed: number
+  /** Clients that were disconnected because they had fallen too far behind. */
+  readonly clientsDropped: number
+  /** When a client last missed a frame. */
+  readonly lastMissed: Option.Option<Date>
+  readonly lastEvent: Option.Option<{ readonly name: string; readonly at: Date }>
 }
 
 export interface Recorder {

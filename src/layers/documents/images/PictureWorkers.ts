@@ -19,9 +19,7 @@ import { explain } from "../../../files/systemError.ts"
 import { packageFile } from "../../../internal/packageFile.ts"
 import { excerpt } from "../../../internal/printable.ts"
 import { withTimeout } from "../../../internal/Schedules.ts"
-import { optional } from "../../../internal/schemas.ts"
-import { Sha256 } from "../../../services/ContentSource.ts"
-import type * as Worker from "./pictureWorker.ts"
+import { Failed, type Job, Looked, Made, type Make, Ready } from "./pictureMessages.ts"
 
 /** A picture is broken, takes too long, or cannot be written. */
 export class PictureNotMade extends Schema.TaggedError<PictureNotMade>()("vitrine/PictureNotMade", {
@@ -42,46 +40,8 @@ const working = Effect.unsafeMakeSemaphore(maxWorkers)
 /** How often a job is retried with another worker, because idle workers may have ended. */
 const retries = maxWorkers
 
-/** The first message of a process. */
-const Ready = Schema.Struct({ is: Schema.Literal("ready") })
-export type Ready = typeof Ready.Type
-
-const Looked = Schema.Union(
-  Schema.Struct({
-    is: Schema.Literal("picture"),
-    /** Upright, in pixels. */
-    width: Schema.Int,
-    height: Schema.Int,
-    /** The libraries that would convert it. */
-    versions: Schema.Record({ key: Schema.String, value: Schema.String })
-  }),
-  /**
-   * `left alone`: browsers show it as it is, for example an animation. `unknown`: no known kind of picture, or a
-   * drawing.
-   */
-  Schema.Struct({ is: Schema.Literal("left alone", "unknown") })
-)
-export type Looked = typeof Looked.Type
-
-const Made = Schema.Struct({
-  is: Schema.Literal("made"),
-  bytes: Schema.Int,
-  sha256: Sha256,
-  /** The decoder's warning about a file that it could read. */
-  warning: optional(Schema.String)
-})
-export type Made = typeof Made.Type
-
-const Failed = Schema.Struct({
-  is: Schema.Literal("failed"),
-  message: Schema.String,
-  /** The code of the system, for an error of the system. */
-  code: optional(Schema.String)
-})
-export type Failed = typeof Failed.Type
-
 /** AVIF of 12 megapixels takes up to 22 seconds on a current machine. */
-const limitMsOf = ({ format }: Pick<Worker.Make, "format">) => (format === "avif" ? 600_000 : 120_000)
+const limitMsOf = ({ format }: Pick<Make, "format">) => (format === "avif" ? 600_000 : 120_000)
 
 /** The limit for reading the head of a picture. */
 const lookLimitMs = 30_000
@@ -104,7 +64,7 @@ export const make = Effect.gen(function* () {
     timeToLive: "30 seconds"
   })
 
-  const run = <A>(job: Worker.Job, answer: Schema.Schema<A>) =>
+  const run = <A>(job: Job, answer: Schema.Schema<A>) =>
     Pool.get(workers).pipe(
       Effect.flatMap((worker) =>
         Effect.ensuring(
@@ -119,8 +79,7 @@ export const make = Effect.gen(function* () {
 
   return {
     look: (file: string) => run({ job: "look", file, limitMs: lookLimitMs }, Looked),
-    make: (job: Omit<Worker.Make, "job" | "limitMs">) =>
-      run({ ...job, job: "make", limitMs: limitMsOf(job) }, Made)
+    make: (job: Omit<Make, "job" | "limitMs">) => run({ ...job, job: "make", limitMs: limitMsOf(job) }, Made)
   }
 })
 
@@ -175,7 +134,7 @@ const isRunning = ({ connected, exitCode, signalCode }: ChildProcess) =>
 let jobs = 0
 
 /** The job is sent when its answer can be heard. */
-const ask = <A>(worker: ChildProcess, job: Worker.Job, answer: Schema.Schema<A>) =>
+const ask = <A>(worker: ChildProcess, job: Job, answer: Schema.Schema<A>) =>
   Effect.suspend(() => {
     const number = ++jobs
     return within(longest)(

@@ -8,35 +8,8 @@ import { createHash } from "node:crypto"
 import { open as openFile, writeFile } from "node:fs/promises"
 import type { Sharp } from "sharp"
 import type { ImageFormat } from "../DocumentConfig.ts"
-import type { Failed, Looked, Made, Ready } from "./PictureWorkers.ts"
 import { formatOf, headBytes, notShown } from "./pictureFormat.ts"
-import type { Area } from "./recipe.ts"
-
-/** Its jobs: reading the size of a picture, or writing a picture. */
-export type Job = Look | Make
-
-interface Limited {
-  /** Absolute path. */
-  readonly file: string
-  /** The most processor time for the job, in milliseconds. */
-  readonly limitMs: number
-}
-
-export interface Look extends Limited {
-  readonly job: "look"
-}
-
-export interface Make extends Limited {
-  readonly job: "make"
-  /** The path of the new file (absolute). */
-  readonly to: string
-  /** The part of the picture, upright. Default the whole picture. */
-  readonly area?: Area | undefined
-  readonly width: number
-  readonly height: number
-  readonly format: ImageFormat
-  readonly quality?: number | undefined
-}
+import type { Failed, Job, Look, Looked, Made, Make, Ready } from "./pictureMessages.ts"
 
 /** A job as it is sent. Its answer has the same number. */
 type Numbered = Job & { readonly number: number }
