@@ -429,9 +429,7 @@ describe.skipIf(isMissing("promtool"))("the metrics of the dashboard", () => {
       yield* controller.logged(/(Fetch failed)/)
       const metrics = yield* Effect.promise(async () => (await fetch(`${url}/metrics`)).text())
       expect(checkMetrics(metrics)).toMatchObject({ status: 0, stderr: "" })
-      expect(metrics).toContain(
-        '\nvitrine_problem{code="content:none",severity="error",subject="content"} 1\n'
-      )
+      expect(metrics).toContain('\nvitrine_problem{code="content:none",subject="content"} 2\n')
       expect(metrics).toContain("\nvitrine_content_last_success_timestamp_seconds 0\n")
     })
   )
@@ -456,20 +454,23 @@ describe.skipIf(isMissing("promtool"))("the rules for Prometheus", () => {
 const checkMetrics = (text: string) =>
   spawnSync(pathOf("promtool"), ["check", "metrics"], { input: text, encoding: "utf8" })
 
-/** Values of a series from minute to minute, and whether an alert is raised; promtool's clock begins in 1970. */
+/** Values of a series from minute to minute, and the severities of the alerts; promtool's clock begins in 1970. */
 const raised = (
   alertname: string,
   series: string,
   values: string,
-  expected: Readonly<Record<string, boolean>>,
-  { exp_annotations, severity }: { readonly exp_annotations: object; readonly severity: string }
+  expected: Readonly<Record<string, ReadonlyArray<"error" | "warning">>>,
+  exp_annotations: object
 ) => ({
   interval: "1m",
   input_series: [{ series, values }],
-  alert_rule_test: Object.entries(expected).map(([eval_time, isRaised]) => ({
+  alert_rule_test: Object.entries(expected).map(([eval_time, severities]) => ({
     eval_time,
     alertname,
-    exp_alerts: isRaised ? [{ exp_labels: { ...labelsOf(series), severity }, exp_annotations }] : []
+    exp_alerts: severities.map((severity) => ({
+      exp_labels: { ...labelsOf(series), severity },
+      exp_annotations
+    }))
   }))
 })
 
@@ -478,9 +479,8 @@ const labelsOf = (series: string) =>
     [...series.matchAll(/(\w+)="(.*?)"/g)].map(([, label = "", value = ""]) => [label, value])
   )
 
-const closed =
-  'vitrine_problem{instance="hall-3:8720",code="screen:closed",severity="error",subject="left-wall"}'
-const failing = 'vitrine_problem{instance="hall-3:8720",code="content:failing",severity="warning"}'
+const closed = 'vitrine_problem{instance="hall-3:8720",code="screen:closed",subject="left-wall"}'
+const failing = 'vitrine_problem{instance="hall-3:8720",code="content:failing"}'
 
 const description = "The sentence is on the dashboard and in vitrine status on the machine."
 
@@ -491,25 +491,22 @@ const alertTests = {
       "ExhibitDown",
       'up{job="vitrine",instance="hall-3:8720"}',
       "1 0x9",
-      { "4m": false, "7m": true },
-      { exp_annotations: { summary: "hall-3:8720 does not respond" }, severity: "error" }
+      { "4m": [], "7m": ["error"] },
+      { summary: "hall-3:8720 does not respond" }
     ),
     raised(
       "ExhibitProblem",
       closed,
-      "_x2 1x5 stale",
-      { "3m": false, "6m": true, "9m": false },
-      {
-        exp_annotations: { summary: "hall-3:8720: screen:closed of left-wall", description },
-        severity: "error"
-      }
+      "_x2 2x5 0x5 2x3 stale",
+      { "3m": [], "6m": ["warning", "error"], "10m": [], "17m": ["warning", "error"], "19m": [] },
+      { summary: "hall-3:8720: screen:closed of left-wall", description }
     ),
     raised(
       "ExhibitProblem",
       failing,
-      "1x9",
-      { "1m": false, "3m": true },
-      { exp_annotations: { summary: "hall-3:8720: content:failing", description }, severity: "warning" }
+      "1x4 2x4 1x4",
+      { "1m": [], "3m": ["warning"], "8m": ["warning", "error"], "11m": ["warning"] },
+      { summary: "hall-3:8720: content:failing", description }
     )
   ]
 }

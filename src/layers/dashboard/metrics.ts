@@ -33,25 +33,27 @@ export const setNodeInfo = Effect.gen(function* () {
 export const isOfInterest = ({ metricKey }: MetricPair.MetricPair.Untyped): boolean =>
   !metricKey.name.startsWith("effect_fiber_")
 
-const problemCount = gauge(
+const problemLevel = gauge(
   "vitrine_problem",
-  "How many problems there are now with this code, subject and severity, of this machine or a player"
+  "A problem of this machine or a player: 2 for an error, 1 for a warning, 0 if nobody watches it any more"
 )
 
-/** A metric for each current combination of `code`, `subject`, `severity`, `player` and `muted`. `subject` may be empty. */
+const levelOf = ({ severity, unwatched }: Problem): number =>
+  unwatched !== undefined ? 0 : severity === "error" ? 2 : 1
+
+/** A metric for each `code`, `subject` (which may be empty), `player` and `muted`. Of problems with equal labels, the worst counts. */
 export const problemMetrics = (
   problems: ReadonlyArray<Problem>
 ): ReadonlyArray<MetricPair.MetricPair.Untyped> =>
-  Object.values(Array.groupBy(problems.map(problemLabels), (labels) => JSON.stringify(labels))).map((same) =>
-    problemCount(same.length, same[0])
+  Object.values(Array.groupBy(problems, (problem) => JSON.stringify(problemLabels(problem)))).map((same) =>
+    problemLevel(Math.max(...same.map(levelOf)), problemLabels(same[0]))
   )
 
 /** The longest subject, in characters: the text may come from other machines. */
 const maxSubject = 128
 
-const problemLabels = ({ code, muted, player, severity, subject = "" }: Problem) => ({
+const problemLabels = ({ code, muted, player, subject = "" }: Problem) => ({
   code,
-  severity,
   subject: printableLine(subject, maxSubject),
   ...(player === undefined ? {} : { player: printableLine(player, maxSubject) }),
   ...(muted === undefined ? {} : { muted: "true" })
