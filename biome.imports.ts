@@ -75,13 +75,7 @@ const ruleOf = (room: string, includes: string, depth: number) => {
 }
 
 const overrides = [
-  {
-    includes: ["src/**"],
-    plugins: ["./biome.namespaces.grit", "./biome.races.grit"],
-    linter: {
-      rules: { suspicious: { noImportCycles: { level: "error", options: { ignoreTypes: false } } } }
-    }
-  },
+  { includes: ["src/**"], plugins: ["./biome.namespaces.grit", "./biome.races.grit"] },
   rule("src/internal/**", { group: ["../**"], message: "What is internal stands alone." }),
   rule("src/services/**", {
     group: ["../layers/**", "../files/**", "../*.ts"],
