@@ -54,6 +54,11 @@ export interface PluginReading {
   readonly metrics?: () => ReadonlyArray<MetricPair.MetricPair.Untyped>
   /** Codes of problems whose begin and end the plugin logs itself. The controller logs all other problems. */
   readonly logs?: ReadonlyArray<string>
+  /**
+   * Called for an earlier problem that is not found any more: why the plugin no longer looks for it, or `undefined` if it
+   * looked. Then the problem is over, as are all problems without this function.
+   */
+  readonly unwatched?: (problem: Problem) => string | undefined
 }
 
 /**

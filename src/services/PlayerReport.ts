@@ -99,8 +99,9 @@ export const ReportedProblem = Schema.Struct({
   player: optional(line),
   text,
   since: optional(time),
-  count: optional(amount)
-} satisfies Record<Exclude<keyof typeof Problem.fields, "muted" | "unwatched">, unknown>)
+  count: optional(amount),
+  unwatched: optional(line)
+} satisfies Record<Exclude<keyof typeof Problem.fields, "muted">, unknown>)
 
 const isScreenWord = Schema.is(Schema.Literal(...screenWords))
 

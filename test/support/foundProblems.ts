@@ -12,12 +12,16 @@ export const foundProblems = (before: Keyed, standing: Keyed, now: number): Foun
   changes: [
     ...[...before].flatMap(
       ([key, problem]): ReadonlyArray<ProblemChange> =>
-        standing.has(key) ? [] : [{ _tag: "End", key, problem, endedAt: new Date(now).toISOString() }]
+        standing.has(key) ? [] : [{ _tag: "Over", key, problem, endedAt: new Date(now).toISOString() }]
     ),
     ...[...standing].flatMap(([key, problem]): ReadonlyArray<ProblemChange> => {
       const known = before.get(key)
       const isWorse = known?.severity === "warning" && problem.severity === "error"
-      return known === undefined || isWorse ? [{ _tag: "Begin", key, problem, isWorse }] : []
+      return isWorse
+        ? [{ _tag: "Change", key, problem, isWorse }]
+        : known === undefined
+          ? [{ _tag: "Begin", key, problem, isAgain: false }]
+          : []
     })
   ]
 })

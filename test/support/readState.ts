@@ -11,7 +11,8 @@ import * as nats from "../../src/layers/nats/pluginReading.ts"
 import * as players from "../../src/layers/screens/PlayersReading.ts"
 import { playersOf } from "../../src/layers/screens/players.ts"
 import { screensOf } from "../../src/layers/screens/screens.ts"
-import { nothingRemembered } from "../../src/layers/status/problems.ts"
+import { unwatchedScreens } from "../../src/layers/screens/unwatched.ts"
+import { nothingRemembered, type Remembered } from "../../src/layers/status/problems.ts"
 import { makeView, problemsIn } from "../../src/layers/status/view.ts"
 import type { GlobalState, ReadSlice, Section } from "../../src/services/ControllerState.ts"
 
@@ -54,7 +55,11 @@ const sayOf = (
   return {
     ...context,
     header,
-    readings: [...own, ["players", players.reading(undefined, context)] as const],
+    readings: [
+      ...own,
+      ["players", players.reading(undefined, context)] as const,
+      ["screens", { unwatched: unwatchedScreens(context) }] as const
+    ],
     added
   }
 }
@@ -74,3 +79,13 @@ export const readState = (
 /** The view of a controller that has just started. */
 export const viewOf = (state: State, now: number) =>
   makeView(sayOf(state, [], now, { failingFor: "15 minutes" }), nothingRemembered).reading.view
+
+/** Makes one view after the other, as a controller does. */
+export const makeViews = (begin: Remembered) => {
+  let remembered = begin
+  return (state: State, now: number) => {
+    const made = makeView(sayOf(state, [], now, { failingFor: "15 minutes" }), remembered)
+    remembered = made.remembered
+    return made.reading
+  }
+}

@@ -186,7 +186,7 @@ export const make = Effect.fnUntraced(function* (
       yield* Ref.set(dashboard, view.dashboard)
       const mute = withMutes(state, wall)
       const ends = (yield* gone(standing, monotonic)).flatMap(({ key, problem }) =>
-        mute([problem]).map((problem) => ({ _tag: "End" as const, key, problem, endedAt }))
+        mute([problem]).map((problem) => ({ _tag: "Over" as const, key, problem, endedAt }))
       )
       const posted = [...changes, ...ends].filter(
         ({ problem: { code, player } }) => code !== undelivered.code || player !== undefined

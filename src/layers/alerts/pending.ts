@@ -63,16 +63,16 @@ export const update = (before: Alerts, { changes, standing }: Found, now: number
     problem: standing.get(alert.key) ?? alert.problem
   }))
   return changes.reduce(
-    (alerts, change) => (change._tag === "Begin" ? begun(alerts, change, now) : ended(alerts, change, now)),
+    (alerts, change) => ("endedAt" in change ? ended(alerts, change, now) : begun(alerts, change, now)),
     replaced(new Map(), current)
   )
 }
 
-type Begin = Extract<ProblemChange, { readonly _tag: "Begin" }>
-type End = Extract<ProblemChange, { readonly _tag: "End" }>
+type Begin = Extract<ProblemChange, { readonly _tag: "Begin" | "Change" }>
+type End = Extract<ProblemChange, { readonly _tag: "Over" | "Unwatched" }>
 
 /** A problem that was posted before a restart does not begin again. */
-const begun = (alerts: Alerts, { isWorse, key, problem }: Begin, now: number): Alerts => {
+const begun = (alerts: Alerts, { key, problem, ...change }: Begin, now: number): Alerts => {
   const known = alerts.get(key)
   const unknown = { changedAt: now, known: undefined, isTaken: false, refused: 0 }
   const alert = { ...unknown, ...known, key, problem, endedAt: undefined }
@@ -81,7 +81,7 @@ const begun = (alerts: Alerts, { isWorse, key, problem }: Begin, now: number): A
     {
       ...alert,
       changedAt: isNew ? now : alert.changedAt,
-      refused: isNew || isWorse ? 0 : alert.refused
+      refused: isNew || ("isWorse" in change && change.isWorse) ? 0 : alert.refused
     }
   ])
 }

@@ -15,8 +15,8 @@ const checkEvery = "5 seconds"
 
 /**
  * Checks for problems until the scope ends. A new problem is logged and published as `controller:problem:begin`, with
- * its fields and the node. An ended problem is logged and published as `controller:problem:end`, with `endedAt` in
- * addition. `take` gets the result of each check.
+ * its fields and the node, and again if its severity changes. A problem that is over or no longer watched is logged and
+ * published as `controller:problem:end`, with `endedAt` in addition. `take` gets the result of each check.
  */
 export const reportProblems = Effect.fnUntraced(function* (
   take: (found: Found) => Effect.Effect<void> = () => Effect.void
@@ -28,9 +28,9 @@ export const reportProblems = Effect.fnUntraced(function* (
 
   const publish = (change: ProblemChange, node: Node | undefined) =>
     bus
-      .publish(change._tag === "Begin" ? "controller:problem:begin" : "controller:problem:end", {
+      .publish("endedAt" in change ? "controller:problem:end" : "controller:problem:begin", {
         ...change.problem,
-        ...(change._tag === "Begin" ? {} : { endedAt: change.endedAt }),
+        ...("endedAt" in change ? { endedAt: change.endedAt } : {}),
         ...(node === undefined ? {} : { node })
       })
       .pipe(
@@ -57,18 +57,34 @@ export const reportProblems = Effect.fnUntraced(function* (
 
 /** Codes in `logs` are logged by the plugin that finds them. A problem that has become an error is always logged. */
 const log = (change: ProblemChange, logs: ReadonlySet<string>, now: number): Effect.Effect<void> => {
-  const { code, player, severity, since } = change.problem
-  const text = withLocalTimes(change.problem.text, now)
-  if (player === undefined && logs.has(code) && !(change._tag === "Begin" && change.isWorse)) {
+  const { code, player, severity } = change.problem
+  const isWorse = change._tag === "Change" && change.isWorse
+  if (player === undefined && logs.has(code) && !isWorse && change._tag !== "Unwatched") {
     return Effect.void
   }
+  const text = `${prefixOf(change)}${withLocalTimes(change.problem.text, now)}`
   const line =
-    change._tag === "End"
-      ? Effect.logInfo(`Over${since === undefined ? "" : ` after ${lasted(since, change.endedAt)}`}: ${text}`)
+    "endedAt" in change
+      ? Effect.logInfo(text)
       : severity === "error"
         ? Effect.logError(text)
         : Effect.logWarning(text)
   return Effect.annotateLogs(line, "problem", code)
+}
+
+const prefixOf = (change: ProblemChange): string => {
+  switch (change._tag) {
+    case "Begin":
+      return change.isAgain ? "There again: " : ""
+    case "Change":
+      return change.isWorse ? "" : "Better: "
+    case "Unwatched":
+      return `No longer watched (${change.problem.unwatched}): `
+    case "Over": {
+      const { endedAt, problem } = change
+      return `Over${problem.since === undefined ? "" : ` after ${lasted(problem.since, endedAt)}`}: `
+    }
+  }
 }
 
 const lasted = (since: string, endedAt: string): string =>

@@ -25,11 +25,12 @@ import { failureText, type Rejection, sourceProblems, sourceRows } from "./sourc
 export const reading = (name: string, rules: ContentRules) =>
   readingOf(contentsOf, name, (slice, { now, screens, state }) => {
     const shownBy = screens.filter(({ content }) => content === name)
-    const excused = isOpen(state.system.hours, now) ? new Set() : HubReading.awayCodes(slice)
+    const excused = isOpen(state.system.hours, now) ? new Set<string>() : HubReading.awayCodes(slice)
     return {
       sections: [{ name, order: 10, title: titleOf("Content", name, slice), rows: rows(slice, shownBy) }],
       problems: problems(name, slice, rules, now).filter(({ code }) => !excused.has(code)),
       content: statusOf(name, slice, state),
+      unwatched: ({ code }) => (excused.has(code) ? "closed" : undefined),
       logs: [
         codes.none,
         codes.held,

@@ -64,8 +64,7 @@ export const makeReport = (
   }
   const isFirstFetch = own?.lastFetch?.failure === undefined
   const sent = problems.filter(
-    ({ code, subject, unwatched }) =>
-      unwatched === undefined &&
+    ({ code, subject }) =>
       // These problems do not matter to a hub that reads the report.
       !(code === codes.hubSilent && subject === own?.reports?.to) &&
       !(code === codes.none && subject === content && isFirstFetch)

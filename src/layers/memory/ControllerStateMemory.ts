@@ -32,6 +32,7 @@ import {
 import * as Players from "../screens/PlayersReading.ts"
 import { playersOf } from "../screens/players.ts"
 import { screensOf } from "../screens/screens.ts"
+import { unwatchedScreens } from "../screens/unwatched.ts"
 import { nothingRemembered, type Remembered } from "../status/problems.ts"
 import { makeView } from "../status/view.ts"
 
@@ -86,7 +87,10 @@ export const make = (mode: Mode, given?: Identity) =>
       state: { system: { startTime, mode, ...identity }, plugins: {}, _version: 0 },
       momentary: [],
       sections: [],
-      readings: [makeReader("players", Players.reading)]
+      readings: [
+        makeReader("players", Players.reading),
+        makeReader("screens", (_slice, context) => ({ unwatched: unwatchedScreens(context) }))
+      ]
     })
     const latest = yield* SynchronizedRef.make(Option.none<Latest>())
 

@@ -9,6 +9,7 @@ import { gauge } from "../status/metrics.ts"
 import { takesReports } from "../status/slices.ts"
 import { isOff } from "./players.ts"
 import { playersSection, screenCounts } from "./playerTexts.ts"
+import { unwatchedPlayers } from "./unwatched.ts"
 
 const up = gauge("vitrine_player_up", "1 if it reports, 0 if it is silent, stopped or was never seen")
 const info = gauge("vitrine_player_info", "1, with its name, its host and its version of Vitrine")
@@ -24,9 +25,10 @@ const offset = gauge(
 )
 const screenCount = gauge("vitrine_player_screens", "Its screens, by what they do")
 
-export const reading: ReadSlice = (_slice, { players, state }) => ({
-  sections: takesReports(state) ? [playersSection(players)] : [],
-  metrics: () => playerMetrics(players)
+export const reading: ReadSlice = (_slice, context) => ({
+  sections: takesReports(context.state) ? [playersSection(context.players)] : [],
+  unwatched: unwatchedPlayers(context),
+  metrics: () => playerMetrics(context.players)
 })
 
 /** The metrics of each player in the state; the label `player` is its id. */

@@ -1,7 +1,8 @@
 /**
- * Problems of a controller: which continue, begin, get worse or end between two checks, and which somebody has muted for a
- * while. Muted problems are listed, but raise no alert and do not affect the health. Pure.
+ * Problems of a controller: which continue, begin, change, end or are no longer watched between two checks, and which
+ * somebody has muted for a while. Muted problems are listed, but raise no alert and do not affect the health. Pure.
  */
+import { identity } from "effect/Function"
 import * as Order from "effect/Order"
 import type { Mute, Problem } from "../../services/Problem.ts"
 import type { GlobalState, Section } from "../../services/StatusSnapshot.ts"
@@ -19,10 +20,14 @@ export const keyOf = ({ code, player = "", subject, text }: Problem): string =>
 export type StandingProblems<P extends Problem = Problem> = ReadonlyMap<string, P>
 
 export type ProblemChange =
-  /** A problem began, or became worse: a warning is an error now. */
-  | { readonly _tag: "Begin"; readonly key: string; readonly problem: Problem; readonly isWorse: boolean }
-  /** A problem ended. `endedAt` is in ISO 8601, UTC. */
-  | { readonly _tag: "End"; readonly key: string; readonly problem: Problem; readonly endedAt: string }
+  /** A problem began, or it is there again after nobody had watched it. */
+  | { readonly _tag: "Begin"; readonly key: string; readonly problem: Problem; readonly isAgain: boolean }
+  /** A warning is an error now, or an error is a warning. */
+  | { readonly _tag: "Change"; readonly key: string; readonly problem: Problem; readonly isWorse: boolean }
+  /** Nobody watches the problem any more: `problem.unwatched` is the reason. */
+  | { readonly _tag: "Unwatched"; readonly key: string; readonly problem: Problem; readonly endedAt: string }
+  /** It was seen that the problem is over. `endedAt` is in ISO 8601, UTC. */
+  | { readonly _tag: "Over"; readonly key: string; readonly problem: Problem; readonly endedAt: string }
 
 /** The present problems, and the changes since the previous check. */
 export interface Found {
@@ -30,13 +35,13 @@ export interface Found {
   readonly changes: ReadonlyArray<ProblemChange>
 }
 
-/** The first problem of each key, up to the maximum. */
-const standingOf = (problems: ReadonlyArray<Problem>): StandingProblems => {
-  const standing = new Map<string, Problem>()
-  for (const problem of problems) {
-    const key = keyOf(problem)
+/** The first of each key, up to the maximum. */
+const firstOf = <P>(all: ReadonlyArray<P>, problemOf: (one: P) => Problem): ReadonlyMap<string, P> => {
+  const standing = new Map<string, P>()
+  for (const one of all) {
+    const key = keyOf(problemOf(one))
     if (!standing.has(key) && standing.size < maxProblems) {
-      standing.set(key, problem)
+      standing.set(key, one)
     }
   }
   return standing
@@ -47,17 +52,32 @@ const standingOf = (problems: ReadonlyArray<Problem>): StandingProblems => {
  * the first is kept.
  */
 export const compare = (before: StandingProblems, problems: ReadonlyArray<Problem>, now: string): Found => {
-  const standing = standingOf(problems)
-  const begun = [...standing].flatMap(([key, problem]): ReadonlyArray<ProblemChange> => {
-    const known = before.get(key)
-    const isWorse = known?.severity === "warning" && problem.severity === "error"
-    return known === undefined || isWorse ? [{ _tag: "Begin", key, problem, isWorse }] : []
-  })
-  const ended = [...before].flatMap(
-    ([key, problem]): ReadonlyArray<ProblemChange> =>
-      standing.has(key) ? [] : [{ _tag: "End", key, problem, endedAt: now }]
+  const standing = firstOf(problems, identity)
+  const changed = [...standing].flatMap(
+    ([key, problem]) => changeOf(key, before.get(key), problem, now) ?? []
   )
-  return { standing, changes: [...ended, ...begun] }
+  const over = [...before].flatMap(
+    ([key, problem]): ReadonlyArray<ProblemChange> =>
+      standing.has(key) ? [] : [{ _tag: "Over", key, problem, endedAt: now }]
+  )
+  return { standing, changes: [...over, ...changed] }
+}
+
+const changeOf = (
+  key: string,
+  before: Problem | undefined,
+  problem: Problem,
+  now: string
+): ProblemChange | undefined => {
+  const wasWatched = before !== undefined && before.unwatched === undefined
+  if (problem.unwatched !== undefined) {
+    return wasWatched ? { _tag: "Unwatched", key, problem, endedAt: now } : undefined
+  }
+  if (!wasWatched) {
+    return { _tag: "Begin", key, problem, isAgain: before !== undefined }
+  }
+  const isWorse = problem.severity === "error"
+  return before.severity === problem.severity ? undefined : { _tag: "Change", key, problem, isWorse }
 }
 
 /** A problem as in the state. */
@@ -66,33 +86,51 @@ export interface Standing extends Problem {
   readonly count: number
 }
 
+/** A problem, and the plugin that has found it. */
+export interface Owned<P extends Problem = Problem> {
+  readonly plugin: string
+  readonly problem: P
+}
+
 /** By key: the problems that continue, and how often each ended problem has begun. */
 export interface Remembered {
-  readonly standing: StandingProblems<Standing>
+  readonly standing: ReadonlyMap<string, Owned<Standing>>
   readonly over: ReadonlyMap<string, number>
 }
 
 export const nothingRemembered: Remembered = { standing: new Map(), over: new Map() }
 
-/** Adds the time when each problem began, and how often it began. Errors come first. Otherwise as `compare`. */
+/**
+ * Adds the time when each problem began, and how often it began. A problem that is missing, and of which `unwatched`
+ * gives a reason, stays with this reason, behind the others. Errors come first. Otherwise as `compare`.
+ */
 export const remember = (
   before: Remembered,
-  problems: ReadonlyArray<Problem>,
-  now: string
+  found: ReadonlyArray<Owned>,
+  now: string,
+  unwatched: (missing: Owned) => string | undefined = () => undefined
 ): { readonly problems: ReadonlyArray<Standing>; readonly remembered: Remembered } => {
-  const standing = new Map(
-    [...standingOf(problems)].map(([key, problem]) => {
-      const known = before.standing.get(key)
+  const present = new Map(
+    [...firstOf(found, ({ problem }) => problem)].map(([key, { plugin, problem }]) => {
+      const known = before.standing.get(key)?.problem
       const count = known?.count ?? (before.over.get(key) ?? 0) + 1
-      return [key, { ...problem, since: problem.since ?? known?.since ?? now, count }] as const
+      const since = problem.since ?? known?.since ?? now
+      return [key, { plugin, problem: { ...problem, since, count } }] as const
     })
   )
-  const ended = [...before.standing].flatMap(([key, { count }]) =>
-    standing.has(key) ? [] : [[key, count] as const]
+  const unseen = [...before.standing].flatMap(([key, missing]) => {
+    const reason = present.has(key) ? undefined : unwatched(missing)
+    return reason === undefined
+      ? []
+      : [[key, { ...missing, problem: { ...missing.problem, unwatched: reason } }] as const]
+  })
+  const standing = new Map([...present, ...unseen].slice(0, maxProblems))
+  const ended = [...before.standing].flatMap(([key, { problem }]) =>
+    standing.has(key) ? [] : [[key, problem.count] as const]
   )
   const over = [...before.over].filter(([key]) => !standing.has(key))
   return {
-    problems: errorsFirst([...standing.values()]),
+    problems: errorsFirst([...standing.values()].map(({ problem }) => problem)),
     remembered: { standing, over: new Map([...over, ...ended].slice(-maxProblems)) }
   }
 }

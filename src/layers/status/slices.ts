@@ -62,7 +62,10 @@ export const readingOf =
   (slice, context) => {
     const found = slicesOfKind(context.state).find(([other]) => other === name)
     if (found !== undefined) return read(found[1], context)
-    return Predicate.hasProperty(slice, "kind") ? { problems: [invalid(slicesOfKind, name, slice)] } : {}
+    return {
+      problems: Predicate.hasProperty(slice, "kind") ? [invalid(slicesOfKind, name, slice)] : [],
+      unwatched: () => "not known"
+    }
   }
 
 const invalid = <S>({ schema }: SlicesOf<S>, name: string, slice: unknown): Problem => ({

@@ -10,8 +10,8 @@ import type { ControllerReading, PluginReading, ReadingContext } from "../../ser
 import type { Problem } from "../../services/Problem.ts"
 import type { Row, Section, StatusSnapshot } from "../../services/StatusSnapshot.ts"
 import type { HealthWord, View } from "../../services/View.ts"
-import { muteSections, mutesOf, type Remembered, remember, withMutes } from "./problems.ts"
-import { isCounted, problemRow } from "./rows.ts"
+import { muteSections, mutesOf, type Owned, type Remembered, remember, withMutes } from "./problems.ts"
+import { isCounted, problemRow, toneOf, tones } from "./rows.ts"
 import { reported, takesReports } from "./slices.ts"
 
 const defaultOrder = 50
@@ -33,7 +33,14 @@ export const makeView = (
 ): { readonly reading: ControllerReading; readonly remembered: Remembered } => {
   const { added, header, now, players, readings, screens, state } = input
   const all = readings.map(([, reading]) => reading)
-  const { problems, remembered } = remember(before, problemsIn(input), new Date(now).toISOString())
+  const { problems: standing, remembered } = remember(
+    before,
+    foundIn(input),
+    new Date(now).toISOString(),
+    unwatchedBy(input)
+  )
+  // A mute may be about a problem that is no longer watched.
+  const problems = withMutes(state, now)(standing)
   const sections = [
     ...all.flatMap(({ sections = [] }) => sections),
     ...withReported(added, unread(input)),
@@ -63,19 +70,39 @@ export const makeView = (
 }
 
 /** Errors first. Problems of unexpected players come last, because anybody could make them up. */
-export const problemsIn = (input: ViewInput): ReadonlyArray<Problem> => {
+const foundIn = (input: ViewInput): ReadonlyArray<Owned> => {
   const { now, players, readings, screens, state } = input
   const mark = withMutes(state, now)
+  const owned = (plugin: string, problems: ReadonlyArray<Problem>) =>
+    problems.map((problem): Owned => ({ plugin, problem }))
   const expected = new Set((state.system.players ?? []).map(({ id }) => id))
   const [others, known] = Array.partition(
     [
-      ...readings.flatMap(([, { problems = [] }]) => problems),
-      ...Object.values(unread(input)).flat(),
-      ...[...screens, ...players].flatMap(({ problems }) => problems)
+      ...readings.flatMap(([plugin, { problems = [] }]) => owned(plugin, problems)),
+      ...Object.entries(unread(input)).flatMap(([plugin, problems]) => owned(plugin, problems)),
+      ...screens.flatMap(({ problems }) => owned("screens", problems)),
+      ...players.flatMap(({ problems }) => owned("players", problems))
     ],
-    ({ player }) => player === undefined || expected.has(player.split("/", 1).join())
+    ({ problem: { player } }) => player === undefined || expected.has(player.split("/", 1).join())
   )
-  return [...mark(known), ...mark(others)]
+  return [known, others].flatMap((all) => {
+    const marked = all.map(({ plugin, problem }) => ({ plugin, problem: mark([problem])[0] ?? problem }))
+    return tones.flatMap((tone) => marked.filter(({ problem }) => toneOf(problem) === tone))
+  })
+}
+
+export const problemsIn = (input: ViewInput): ReadonlyArray<Problem> =>
+  foundIn(input).map(({ problem }) => problem)
+
+/** Why a plugin no longer looks for its problem; `stopped` if the plugin is not there any more. */
+const unwatchedBy = ({ readings, state }: ViewInput) => {
+  const reports = new Map(readings)
+  return ({ plugin, problem }: Owned): string | undefined => {
+    const report = reports.get(plugin)
+    return report === undefined && !Object.hasOwn(state.plugins, plugin)
+      ? "stopped"
+      : report?.unwatched?.(problem)
+  }
 }
 
 /** The problems in slices that no plugin reads, by the names of the slices. */

@@ -74,9 +74,23 @@ describe("problems of a controller", () => {
         [
           "WARN The left lamp is broken.",
           "ERROR The left lamp burns.",
+          "WARN Better: The left lamp is broken.",
           "INFO Over after 1 min 25 s: The left lamp is broken."
         ]
       )
+    })
+  )
+
+  it.scoped("are logged when nobody watches them any more, and when they are there again", () =>
+    Effect.gen(function* () {
+      const closed: Problem = { ...lamp, unwatched: "closed" }
+      expect(yield* logOf([lamp], [closed], [lamp], [closed], [])).toEqual([
+        "WARN The left lamp is broken.",
+        "INFO No longer watched (closed): The left lamp is broken.",
+        "WARN There again: The left lamp is broken.",
+        "INFO No longer watched (closed): The left lamp is broken.",
+        "INFO Over after 1 min 25 s: The left lamp is broken."
+      ])
     })
   )
 

@@ -224,7 +224,11 @@ it("warnings of this machine and of expected players come before errors of playe
     [],
     Date.parse(since)
   )
-  const { problems: standing } = remember(nothingRemembered, found, since)
+  const { problems: standing } = remember(
+    nothingRemembered,
+    found.map((problem) => ({ plugin: "players", problem })),
+    since
+  )
   expect(standing).toHaveLength(256)
   expect(standing.map(({ code }) => code)).toEqual(
     expect.arrayContaining(["content-server:full", "disk:full"])

@@ -18,11 +18,14 @@ const warning = (subject: string, rest: Partial<Problem> = {}): Problem => ({
   ...rest
 })
 
+const ownedBy = (plugin: string, problems: ReadonlyArray<Problem>) =>
+  problems.map((problem) => ({ plugin, problem }))
+
 /** The problems that continue after each round; rounds are a second apart. */
 const roundsOf = (...rounds: ReadonlyArray<ReadonlyArray<Problem>>) => {
   let remembered = nothingRemembered
   return rounds.map((problems, index) => {
-    const next = remember(remembered, problems, `at ${index}`)
+    const next = remember(remembered, ownedBy("lamps", problems), `at ${index}`)
     remembered = next.remembered
     return next.problems
   })
@@ -44,6 +47,28 @@ describe("problems that are remembered", () => {
     expect(fifth).toMatchObject([{ since: "at 4", count: 3 }])
   })
 
+  it("stay with the reason while nobody looks for them, and are there again with their first time", () => {
+    const [first, away, back] = [[warning("left")], [], [warning("left")]].reduce<
+      ReadonlyArray<ReturnType<typeof remember>>
+    >(
+      (rounds, found, index) => [
+        ...rounds,
+        remember(
+          rounds.at(-1)?.remembered ?? nothingRemembered,
+          ownedBy("lamps", found),
+          `at ${index}`,
+          ({ plugin }) => `${plugin} closed`
+        )
+      ],
+      []
+    )
+    expect(first?.problems).toEqual([{ ...warning("left"), since: "at 0", count: 1 }])
+    expect(away?.problems).toEqual([
+      { ...warning("left"), since: "at 0", count: 1, unwatched: "lamps closed" }
+    ])
+    expect(back?.problems).toEqual(first?.problems)
+  })
+
   it("are the same if they have the same code, subject and player", () => {
     const ofHall = warning("left", { player: "hall-3", text: "Hall 3: The left lamp is broken." })
     const [standing] = roundsOf([
@@ -63,14 +88,18 @@ describe("problems that are remembered", () => {
     let remembered = nothingRemembered
     for (let round = 0; round < 4; round++) {
       const problems = Array.from({ length: 1000 }, (_, index) => warning(`${round} ${index}`))
-      const next = remember(remembered, problems, "now")
+      const next = remember(remembered, ownedBy("lamps", problems), "now")
       expect(next.problems).toHaveLength(maxProblems)
       remembered = next.remembered
       expect(remembered.standing.size).toBe(maxProblems)
       expect(remembered.over.size).toBeLessThanOrEqual(maxProblems)
     }
-    expect(remember(remembered, [warning("2 7")], "now").problems).toMatchObject([{ count: 2 }])
-    expect(remember(remembered, [warning("0 7")], "now").problems).toMatchObject([{ count: 1 }])
+    expect(remember(remembered, ownedBy("lamps", [warning("2 7")]), "now").problems).toMatchObject([
+      { count: 2 }
+    ])
+    expect(remember(remembered, ownedBy("lamps", [warning("0 7")]), "now").problems).toMatchObject([
+      { count: 1 }
+    ])
   })
 
   it("count each begin after an end", () => {
@@ -121,15 +150,30 @@ describe("problems that are compared", () => {
     const second = compare(first.standing, [{ ...problemOf("lamp", "left"), text: "still" }], "at 2")
     expect(second.changes).toEqual([])
     const third = compare(second.standing, [], "at 3")
-    expect(third.changes).toMatchObject([{ _tag: "End", problem: { text: "still" }, endedAt: "at 3" }])
+    expect(third.changes).toMatchObject([{ _tag: "Over", problem: { text: "still" }, endedAt: "at 3" }])
   })
 
-  it("begin again when they become errors, and not when they become warnings", () => {
+  it("change when they become errors, and when they become warnings again", () => {
     const first = compare(none, [problemOf("lamp")], "at 1")
     const error = { ...problemOf("lamp"), severity: "error" as const }
     const second = compare(first.standing, [error], "at 2")
-    expect(second.changes).toMatchObject([{ _tag: "Begin", problem: { severity: "error" } }])
-    expect(compare(second.standing, [problemOf("lamp")], "at 3").changes).toEqual([])
+    expect(second.changes).toMatchObject([{ _tag: "Change", isWorse: true, problem: { severity: "error" } }])
+    expect(compare(second.standing, [problemOf("lamp")], "at 3").changes).toMatchObject([
+      { _tag: "Change", isWorse: false, problem: { severity: "warning" } }
+    ])
+  })
+
+  it("are no longer watched, are there again or are over", () => {
+    const closed = { ...problemOf("lamp"), unwatched: "closed" }
+    const evening = compare(compare(none, [problemOf("lamp")], "at 1").standing, [closed], "at 2")
+    expect(evening.changes).toMatchObject([
+      { _tag: "Unwatched", problem: { unwatched: "closed" }, endedAt: "at 2" }
+    ])
+    expect(compare(evening.standing, [closed], "at 3").changes).toEqual([])
+    expect(compare(evening.standing, [problemOf("lamp")], "at 4").changes).toMatchObject([
+      { _tag: "Begin", isAgain: true }
+    ])
+    expect(compare(evening.standing, [], "at 4").changes).toMatchObject([{ _tag: "Over" }])
   })
 
   it("are at most 256", () => {
@@ -146,7 +190,7 @@ describe("problems that are compared", () => {
           const found = compare(standing, round, String(index))
           standing = found.standing
           for (const { _tag, key } of found.changes) {
-            if (_tag === "End") {
+            if (_tag === "Over") {
               expect(open.delete(key)).toBe(true)
             } else {
               open.add(key)

@@ -1,0 +1,52 @@
+/**
+ * Why nobody sees any more whether a problem of a screen or a player continues. A problem is over only if the screen or
+ * player was seen without it.
+ */
+import type { ReadingContext } from "../../services/ControllerState.ts"
+import type { Problem } from "../../services/Problem.ts"
+import type { ScreenWord } from "../../services/View.ts"
+import { openAt } from "../status/openingHours.ts"
+import { awayCodes } from "./screens.ts"
+
+type Unwatched = (problem: Problem) => string | undefined
+
+/** A problem whose screen is not listed any more is `forgotten`. */
+export const unwatchedScreens =
+  ({ screens }: Pick<ReadingContext, "screens">): Unwatched =>
+  ({ code, subject }) => {
+    const reasons = screens.flatMap(({ id, word }) => (id === subject ? [reasonOf(word, code)] : []))
+    return reasons.length === 0 ? "forgotten" : reasons.includes(undefined) ? undefined : reasons[0]
+  }
+
+const reasonOf = (word: ScreenWord, code: string): string | undefined =>
+  word === "closed for the day"
+    ? "closed"
+    : word === "silent" || word === "never seen"
+      ? word
+      : // It has reported that it closes, so it is neither silent nor unseen.
+        word === "closed" && code !== "screen:silent" && code !== "screen:never-seen"
+        ? word
+        : undefined
+
+/** A problem of a player that is not listed, or has been silent for so long that this is no problem, is `forgotten`. */
+export const unwatchedPlayers =
+  ({ now, players, state: { system } }: Omit<ReadingContext, "screens">): Unwatched =>
+  ({ code, player, subject }) => {
+    const id = player === undefined ? subject : player.split("/", 1).join()
+    const found = players.find((player) => player.id === id)
+    const isClosed = () =>
+      openAt(system, now)(system.players?.find((player) => player.id === id)?.hours) === undefined
+    switch (found?.word) {
+      case undefined:
+        return "forgotten"
+      case "closed for the day":
+        return "closed"
+      case "never seen":
+      case "stopped":
+        return found?.word
+      case "silent":
+        return found?.problems.some(({ code }) => code === "player:silent") ? "silent" : "forgotten"
+      default:
+        return player !== undefined && awayCodes.has(code) && isClosed() ? "closed" : undefined
+    }
+  }

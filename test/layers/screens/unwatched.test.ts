@@ -1,0 +1,126 @@
+import { describe, expect, it } from "@effect/vitest"
+import { nothingRemembered } from "../../../src/layers/status/problems.ts"
+import type { GlobalState } from "../../../src/services/ControllerState.ts"
+import type { Problem } from "../../../src/services/Problem.ts"
+import { serverSlice, wellPlayer } from "../../support/fleet.ts"
+import { makeViews } from "../../support/readState.ts"
+
+const time = (text: string): number => Date.parse(`2026-11-23T${text}:00.000Z`)
+const iso = (text: string): string => new Date(time(text)).toISOString()
+
+const hours = { zone: "UTC", mon: "10:00-18:00" }
+const system: GlobalState["system"] = {
+  startTime: iso("09:00"),
+  mode: "persistent",
+  hours,
+  screens: [{ id: "left" }]
+}
+
+/** A screen of the content that last reported at this time. */
+const heard = (at: string, rest: object = {}) => ({
+  kind: "content",
+  versionId: "1",
+  sources: {},
+  screens: [
+    {
+      id: "left",
+      versionId: "1",
+      shownSince: iso("09:50"),
+      heardAt: iso(at),
+      renewMs: 20_000,
+      until: iso("23:59"),
+      ...rest
+    }
+  ]
+})
+
+/** The problems at each time, as `code subject`, with the reason if nobody watches them. */
+const problemsAt = (
+  looks: ReadonlyArray<readonly [time: string, plugins: Readonly<Record<string, unknown>>]>,
+  of: GlobalState["system"] = system
+) => {
+  const look = makeViews(nothingRemembered)
+  return looks.map(([at, plugins]) =>
+    look({ system: of, plugins }, time(at)).view.problems.map(({ code, since, subject, unwatched }) =>
+      [code, subject, since?.slice(11, 16), ...(unwatched === undefined ? [] : [unwatched])].join(" ")
+    )
+  )
+}
+
+describe("the problem of a dark screen", () => {
+  it("is no longer watched when the place closes, and over when the screen reports again", () => {
+    const dark = { content: heard("17:50") }
+    const back = { content: heard("18:30") }
+    expect(
+      problemsAt([
+        ["17:55", dark],
+        ["18:20", dark],
+        ["18:30", back],
+        ["18:31", back]
+      ])
+    ).toEqual([["screen:silent left 17:50"], ["screen:silent left 17:50 closed"], [], []])
+  })
+
+  it("is there again in the morning, with its first time", () => {
+    const dark = { content: heard("09:55") }
+    const twice = { ...system, hours: { zone: "UTC", mon: ["10:00-12:00", "14:00-18:00"] } }
+    expect(
+      problemsAt(
+        [
+          ["11:00", dark],
+          ["13:00", dark],
+          ["14:00", dark],
+          ["14:05", { content: heard("14:05") }]
+        ],
+        twice
+      )
+    ).toEqual([
+      ["screen:silent left 09:55"],
+      ["screen:silent left 09:55 closed"],
+      ["screen:silent left 09:55"],
+      []
+    ])
+  })
+
+  it("does not end the problem that it has reported before", () => {
+    const wrong = { problem: "no video", problemSince: iso("10:59") }
+    expect(
+      problemsAt([
+        ["11:00", { content: heard("11:00", wrong) }],
+        ["11:05", { content: heard("11:00", wrong) }],
+        ["11:06", { content: heard("11:06", wrong) }],
+        ["11:07", { content: heard("11:07") }]
+      ])
+    ).toEqual([
+      ["screen:problem left 10:59"],
+      ["screen:silent left 11:00", "screen:problem left 10:59 silent"],
+      ["screen:problem left 10:59"],
+      []
+    ])
+  })
+})
+
+describe("the problem of a player", () => {
+  const reports = (at: string, problems: ReadonlyArray<Problem> = []) => ({
+    "content-server": serverSlice({ players: [wellPlayer("hall-3", iso(at), { problems })] })
+  })
+  const lamp: Problem = { code: "lamp", severity: "error", subject: "left", text: "The lamp is out." }
+
+  it("is forgotten after ten minutes of silence if nobody expects the player, and there again", () => {
+    expect(
+      problemsAt([
+        ["11:00", reports("11:00", [lamp])],
+        ["11:05", reports("11:00", [lamp])],
+        ["11:15", reports("11:00", [lamp])],
+        ["11:20", reports("11:20", [lamp])],
+        ["11:21", reports("11:21")]
+      ])
+    ).toEqual([
+      ["screen:never-seen left 09:00", "lamp left 11:00"],
+      ["screen:never-seen left 09:00", "lamp left 11:00", "player:silent hall-3 11:00"],
+      ["screen:never-seen left 09:00", "player:silent hall-3 11:00 forgotten", "lamp left 11:00 forgotten"],
+      ["screen:never-seen left 09:00", "lamp left 11:00"],
+      ["screen:never-seen left 09:00"]
+    ])
+  })
+})
