@@ -5,6 +5,7 @@ import * as Schema from "effect/Schema"
 import { contentCounts } from "../internal/contentCounts.ts"
 import { optional } from "../internal/schemas.ts"
 import { ContentDiff } from "./ContentDiff.ts"
+import { Warning } from "./Warning.ts"
 
 /**
  * The changes that a fetch would make: the result of `content.check`.
@@ -24,7 +25,7 @@ export const ContentCheck = Schema.Struct({
       /** Present if the latest version has it, and the configuration does not: a fetch would remove its files. */
       removed: optional(Schema.Literal(true)),
       ...contentCounts,
-      warnings: optional(Schema.Array(Schema.String))
+      warnings: optional(Schema.Array(Warning))
     })
   ),
   /** The differences from the latest version, as between two versions. */

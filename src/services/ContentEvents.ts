@@ -12,6 +12,7 @@ import { ComparedVersion } from "./ContentDiff.ts"
 import { FetchedAttachments, SourceProgress } from "./ContentSource.ts"
 import { Hold, Manifest } from "./VersionStore.ts"
 import { Violation } from "./Violation.ts"
+import { Warning } from "./Warning.ts"
 
 const durationMs = Schema.NonNegativeInt
 const sourceId = Schema.String
@@ -57,7 +58,7 @@ export const SourceOutcome = Schema.Struct({
   bytes: Schema.NonNegativeInt,
   attachments: optional(FetchedAttachments),
   /** Problems for the editors of the content. */
-  warnings: optional(Schema.Array(Schema.String)),
+  warnings: optional(Schema.Array(Warning)),
   durationMs
 })
 export type SourceOutcome = typeof SourceOutcome.Type

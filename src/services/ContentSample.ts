@@ -4,6 +4,7 @@
 import * as Schema from "effect/Schema"
 import { printableLine } from "../internal/printable.ts"
 import { count, optional } from "../internal/schemas.ts"
+import { Warning } from "./Warning.ts"
 
 /**
  * The content of a field in the sampled records.
@@ -61,7 +62,7 @@ export type SampledDocument = typeof SampledDocument.Type
 export const ContentSample = Schema.Struct({
   sourceId: Schema.String,
   sampled: Schema.Array(SampledDocument),
-  warnings: optional(Schema.Array(Schema.String))
+  warnings: optional(Schema.Array(Warning))
 })
 export type ContentSample = typeof ContentSample.Type
 

@@ -17,6 +17,7 @@ import { count, optional } from "../internal/schemas.ts"
 import type { RequestPacing } from "./RequestPacing.ts"
 import type { SourceError } from "./SourceError.ts"
 import { WaitReason } from "./WaitObserver.ts"
+import type { Warning } from "./Warning.ts"
 
 /**
  * @since 0.1.0
@@ -291,8 +292,11 @@ export interface FetchedSource {
    * document.
    */
   readonly documents?: Readonly<Record<string, FetchedDocument>>
-  /** Problems for the editors of the content. The status shows them until the next fetch. */
-  readonly warnings?: ReadonlyArray<string>
+  /**
+   * Problems for the editors of the content. The status shows them until the next fetch. Subjects are without the id of
+   * the source. A text is a warning of no particular kind.
+   */
+  readonly warnings?: ReadonlyArray<Warning | string>
 }
 
 /**

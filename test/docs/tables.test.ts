@@ -37,6 +37,7 @@ import { StrapiOptions } from "../../src/layers/sources/strapi/StrapiOptions.ts"
 import { AirtableSourceOptions } from "../../src/layers/sources/tables/airtableSource.ts"
 import { DispatchError } from "../../src/services/CommandBus.ts"
 import { ContentEvent } from "../../src/services/ContentEvents.ts"
+import { warningCodes } from "../../src/services/Warning.ts"
 import { below, codeIn, read, repository, rowsOf } from "../support/documents.ts"
 
 const tablesBelow = (page: string, heading: string) => rowsOf(below(heading, read(page)))
@@ -191,7 +192,7 @@ describe("the tables name", () => {
     const documented = rowsOf(read("docs/problems.md")).flatMap((row) =>
       codeIn(row.at(-1) ?? "").filter((name) => /^[a-z-]+:[a-z-]+$/.test(name))
     )
-    expect(documented.sort()).toEqual([...new Set(codes)].sort())
+    expect(documented.sort()).toEqual([...new Set([...codes, ...warningCodes])].sort())
   })
 
   it("the events of content with their fields", () => {

@@ -64,14 +64,14 @@ const sourceText = ({ changed, removed, sourceId, warnings = [], ...counts }: Ch
     removed
       ? `${printableLine(sourceId)}: no longer in the configuration, so the new version is without it`
       : `${printableLine(sourceId)}: ${countsText(counts)}${changed ? "" : ", nothing has changed"}`,
-    ...warnings.map((warning) => `  warning: ${printableLine(warning)}`)
+    ...warnings.map(({ text }) => `  warning: ${printableLine(text)}`)
   ].join("\n")
 
 /** The documents that a source would save. */
 const sampleText = ({ sampled, sourceId, warnings = [] }: ContentSample): string =>
   [
     ...sampled.flatMap((document) => [...documentLines(sourceId, document), ""]),
-    ...warnings.map((warning) => `warning: ${printableLine(warning)}`),
+    ...warnings.map(({ text }) => `warning: ${printableLine(text)}`),
     "Only the first page of each list was read. Nothing was saved."
   ].join("\n")
 

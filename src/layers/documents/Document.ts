@@ -154,6 +154,10 @@ export const placeText = ({ document, field, kind, record }: Place): string =>
     ...(field === undefined ? [] : [`field ${quotedExcerpt(field)}`])
   ].join(", ")
 
+/** The place as the subject of a warning: the document, and the field of all records. */
+export const subjectOf = ({ document, field }: Place): string =>
+  [document.replace(/\.json$/, ""), ...(field === undefined ? [] : [field])].join("/")
+
 /** Makes errors about a document. */
 export type FailedIn = (detail: string, cause?: unknown, isTransient?: boolean) => SourceError
 

@@ -28,6 +28,7 @@ import type {
 } from "../../services/ContentSource.ts"
 import type { SourceError } from "../../services/SourceError.ts"
 import { WaitObserver } from "../../services/WaitObserver.ts"
+import { type Warning, within } from "../../services/Warning.ts"
 import { makeSentSecrets, SentSecrets } from "../httpClient/secrets.ts"
 import {
   type Document,
@@ -319,7 +320,11 @@ export const make = Effect.fnUntraced(function* <
         })
       })
       const [{ fetched, read, ...saved }, noticed] = yield* withWarnings(opening)
-      const warnings = [...noticed, ...saved.warnings].map(sent.hide)
+      const warnings = [...noticed, ...saved.warnings].map(({ code, subject, text }) => ({
+        code,
+        subject: sent.hide(subject),
+        text: sent.hide(text)
+      }))
       if (target.isCheck !== true) {
         // Beside the last version, because this read may not become a version.
         const isOther = before !== undefined && before.fingerprint !== read.fingerprint
@@ -361,8 +366,13 @@ interface ReadSource {
   readonly index: MediaIndex
 }
 
-const warningsOf = ({ document, warnings }: SavedDocument, isOfTables: boolean): ReadonlyArray<string> =>
-  warnings.map((warning) => `${isOfTables ? "Table" : "Document"} "${document}": ${warning}`)
+const warningsOf = ({ document, warnings }: SavedDocument, isOfTables: boolean): ReadonlyArray<Warning> =>
+  warnings
+    .map((warning) => ({
+      ...warning,
+      text: `${isOfTables ? "Table" : "Document"} "${document}": ${warning.text}`
+    }))
+    .map(within(document))
 
 const noFiles: OwnFiles<never> = {
   total: 0,

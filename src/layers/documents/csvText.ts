@@ -8,6 +8,7 @@ import { CsvError, parse } from "csv-parse"
 import * as Effect from "effect/Effect"
 import { makeGiveWay } from "../../internal/nextTurn.ts"
 import { sizeText } from "../../internal/readable.ts"
+import { note, type Warning } from "../../services/Warning.ts"
 import { setOwn } from "./jsonValues.ts"
 import { isMarkup, markupProblem, nameWarnings, type TextMistake } from "./textMistakes.ts"
 
@@ -19,7 +20,7 @@ export interface CsvTable {
   /** The lines on which the records end, counted from 1. */
   readonly lines: ReadonlyArray<number>
   /** Warnings for editors about a readable text. */
-  readonly warnings: ReadonlyArray<TextMistake>
+  readonly warnings: ReadonlyArray<Omit<TextMistake, "problem"> & Warning>
 }
 
 /** In bytes. A longer row has an unclosed quote, or does not fit into memory. */
@@ -48,11 +49,14 @@ export const parseCsvTable = (text: string, delimiter?: Delimiter): Effect.Effec
       return page.done === true
     })
     while (!(yield* readPage)) yield* giveWay
-    const ofHeader = headerWarnings(columns, isGuessed ? records : []).map((problem) => ({ line, problem }))
+    const ofHeader = headerWarnings(columns, isGuessed ? records : []).map((warning) => ({
+      line,
+      ...warning
+    }))
     const ofRows =
       repeated === undefined
         ? []
-        : [{ line: repeated, problem: "the row repeats the header line. Remove it." }]
+        : [{ line: repeated, ...note("the row repeats the header line. Remove it.") }]
     return { records, lines, warnings: [...ofHeader, ...ofRows] }
   })
 
@@ -320,7 +324,7 @@ const firstRows = 10
 export const headerWarnings = (
   columns: ReadonlyArray<string>,
   records: ReadonlyArray<Readonly<Record<string, string>>>
-): ReadonlyArray<string> => {
+): ReadonlyArray<Warning> => {
   const [only = "", ...others] = columns
   const rows = records.slice(0, firstRows).map((record) => record[only] ?? "")
   const separated = others.length > 0 ? undefined : delimiters.find((candidate) => areSplit(rows, candidate))
@@ -328,7 +332,9 @@ export const headerWarnings = (
     ...(separated === undefined
       ? []
       : [
-          `the header line has one cell, and ${delimiterText[separated]} is in each of the rows. If this line is a title, remove it: the first line with text names the columns.`
+          note(
+            `the header line has one cell, and ${delimiterText[separated]} is in each of the rows. If this line is a title, remove it: the first line with text names the columns.`
+          )
         ]),
     ...nameWarnings("column", columns)
   ]

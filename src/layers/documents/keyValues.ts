@@ -9,6 +9,7 @@ import * as Predicate from "effect/Predicate"
 import { excerpt } from "../../internal/printable.ts"
 import type { SourceError } from "../../services/SourceError.ts"
 import type { TableRecord } from "../../services/TableSourceClient.ts"
+import type { Warning } from "../../services/Warning.ts"
 import type { FailedIn } from "./Document.ts"
 import { fill } from "./jsonValues.ts"
 import { nameWarnings } from "./textMistakes.ts"
@@ -19,7 +20,7 @@ export interface KeyValues {
   /** The id of the record in which a key, without an index, first occurs. */
   readonly recordOf: (key: string) => string | undefined
   /** The rows that were left out, and why: one message for each kind of mistake. */
-  readonly warnings: ReadonlyArray<string>
+  readonly warnings: ReadonlyArray<Warning>
 }
 
 /** The last item of an array is `name[9999]`. */
@@ -90,8 +91,8 @@ export const keyValues = (
     ),
     recordOf: (key) => entries.get(key)?.id,
     warnings: [
-      ...warning(withoutKey, 'no text in the column "key"; left out'),
-      ...warning(repeated, "a key that an earlier row has too; the last row counts"),
+      ...warning("content:note", withoutKey, 'no text in the column "key"; left out'),
+      ...warning("names:twice", repeated, "a key that an earlier row has too; the last row counts"),
       ...nameWarnings("key", [...entries.keys()])
     ]
   })
@@ -140,9 +141,10 @@ const valueOf = (entry: Entry): unknown =>
     ? entry.value
     : Array.from({ length: lengthOf(entry) }, (_, index) => entry.items?.get(index) ?? null)
 
-const warning = (ids: ReadonlyArray<string>, what: string): ReadonlyArray<string> => {
+const warning = (code: string, ids: ReadonlyArray<string>, what: string): ReadonlyArray<Warning> => {
   if (ids.length === 0) return []
   const named = ids.slice(0, 5).map(excerpt).join(", ")
   const all = ids.length > 5 ? `${named}, …` : named
-  return [ids.length === 1 ? `1 row has ${what} (${all})` : `${ids.length} rows have ${what} (${all})`]
+  const text = ids.length === 1 ? `1 row has ${what} (${all})` : `${ids.length} rows have ${what} (${all})`
+  return [{ code, subject: "", text }]
 }

@@ -11,6 +11,7 @@ import { excerpt, quotedExcerpt } from "../../internal/printable.ts"
 import { countText } from "../../internal/readable.ts"
 import { defaultKey, recordId } from "../../internal/recordKey.ts"
 import type { SourceError } from "../../services/SourceError.ts"
+import { note, type Warning } from "../../services/Warning.ts"
 import {
   type Document,
   type DocumentContent,
@@ -105,7 +106,7 @@ export const linkRecords = Effect.fnUntraced(function* <E>(
       notice(
         Object.keys(links)
           .filter((field) => !seen.has(field))
-          .map((field) => `"links" names the field ${quotedExcerpt(field)}, which no record has`)
+          .map((field) => note(`"links" names the field ${quotedExcerpt(field)}, which no record has`))
       )
     )
   }
@@ -117,7 +118,7 @@ interface Held {
   /** Its records by their ids. */
   readonly records: ReadonlyMap<string, unknown>
   /** The warnings from reading it. */
-  readonly warnings: ReadonlyArray<string>
+  readonly warnings: ReadonlyArray<Warning>
 }
 
 const nothing = Effect.succeed<Held>({ value: [], records: new Map(), warnings: [] })
@@ -178,7 +179,10 @@ const makeResolving = (targets: ReadonlyArray<Target>, seen: Set<string>) => {
         if (count === 0) return []
         const ids = [...named].map(excerpt).join(", ")
         return [
-          `the field ${quotedExcerpt(field)} has ${countText(count, "id")} that no record of ${quotedExcerpt(target)} has; kept as they are (${ids}${count > maxNamed ? ", …" : ""})`
+          note(
+            `the field ${quotedExcerpt(field)} has ${countText(count, "id")} that no record of ${quotedExcerpt(target)} has; kept as they are (${ids}${count > maxNamed ? ", …" : ""})`,
+            field
+          )
         ]
       })
   }

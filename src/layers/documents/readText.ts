@@ -8,6 +8,7 @@ import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Effect from "effect/Effect"
 import { excerpt, printableLine } from "../../internal/printable.ts"
 import { countText } from "../../internal/readable.ts"
+import { note } from "../../services/Warning.ts"
 import {
   type Answer,
   type Requests as HttpRequests,
@@ -27,16 +28,17 @@ import {
 } from "./textMistakes.ts"
 import { notice, noticeCounted } from "./warnings.ts"
 
-const warningAt = (place: string, mistake: TextMistake): string =>
-  `${placeText(place, mistake)}: ${mistake.problem}`
+const textAt = (place: string, mistake: Omit<TextMistake, "problem">, problem: string): string =>
+  `${placeText(place, mistake)}: ${problem}`
 
 /** Stray marks in the pages of a list have one cause: each kind is reported once. */
 const noticeMarks = (place: string, text: string) =>
   noticeCounted(
     findStrayMarks(text).map((mark) => ({
+      ...note(""),
       about: mark.problem,
       count: 1,
-      text: () => warningAt(place, mark)
+      text: () => textAt(place, mark, mark.problem)
     }))
   )
 
@@ -46,6 +48,8 @@ const noticeDigits = ({ digits: [first, ...others] }: JsonValue): Effect.Effect<
     ? Effect.void
     : noticeCounted([
         {
+          code: "number:large",
+          subject: "",
           about: "digits",
           count: 1 + others.length,
           text: (count) =>
@@ -79,7 +83,9 @@ export const parseCsv = (
   { delimiter, place = "CSV" }: CsvOptions = {}
 ): Effect.Effect<CsvTable, TextMistake> =>
   parseCsvTable(text, delimiter).pipe(
-    Effect.tap(({ warnings }) => notice(warnings.map((warning) => warningAt(place, warning)))),
+    Effect.tap(({ warnings }) =>
+      notice(warnings.map((warning) => ({ ...warning, text: textAt(place, warning, warning.text) })))
+    ),
     Effect.tap(() => noticeMarks(place, text))
   )
 

@@ -15,6 +15,7 @@ import { countText } from "../../internal/readable.ts"
 import { defaultKey, type RecordKey, recordId } from "../../internal/recordKey.ts"
 import type { FetchTarget } from "../../services/ContentSource.ts"
 import type { SourceError } from "../../services/SourceError.ts"
+import { note, type Warning } from "../../services/Warning.ts"
 import {
   catchTooDeep,
   type Document,
@@ -102,7 +103,9 @@ export const saveDocument = Effect.fn("DocumentSource.read")(
       warnings: [
         ...noticed,
         ...saved.warnings,
-        ...(isEmptied && verdict.violations.length === 0 ? [emptiedText] : [])
+        ...(isEmptied && verdict.violations.length === 0
+          ? [{ code: "gone:records", subject: "", text: emptiedText }]
+          : [])
       ],
       failed
     } satisfies SavedDocument
@@ -125,7 +128,7 @@ interface Written {
   readonly holds: Holds
   readonly isEmpty: boolean
   readonly check: Option.Option<TableCheck>
-  readonly warnings: ReadonlyArray<string>
+  readonly warnings: ReadonlyArray<Warning>
   readonly file: DocumentFile
   /** The files that it links to. */
   readonly found: FoundMedia
@@ -224,7 +227,7 @@ const writeKeys = <E>(
     }
   })
 
-const warningsOf = (check: Option.Option<TableCheck>): ReadonlyArray<string> =>
+const warningsOf = (check: Option.Option<TableCheck>): ReadonlyArray<Warning> =>
   Option.match(check, { onNone: () => [], onSome: ({ warnings }) => warnings() })
 
 /** Sorts the names in a value, unless they are sorted already. */
@@ -253,13 +256,19 @@ const makeRecordIds = (key: RecordKey | undefined) => {
       return id
     },
 
-    warnings: (): ReadonlyArray<string> => [
+    warnings: (): ReadonlyArray<Warning> => [
       ...(missing === 0 || (key === undefined && seen.size === 0)
         ? []
-        : [`${countText(missing, "record")} without ${name}, which is needed to compare versions`]),
+        : [note(`${countText(missing, "record")} without ${name}, which is needed to compare versions`)]),
       ...(twice === 0
         ? []
-        : [`${countText(twice, "record")} with the ${name} of another record, ${excerpt(first)} first`])
+        : [
+            {
+              code: "records:twice",
+              subject: "",
+              text: `${countText(twice, "record")} with the ${name} of another record, ${excerpt(first)} first`
+            }
+          ])
     ]
   }
 }

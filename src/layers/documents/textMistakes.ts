@@ -3,6 +3,7 @@
  */
 import * as Either from "effect/Either"
 import { printableLine, quotedName } from "../../internal/printable.ts"
+import type { Warning } from "../../services/Warning.ts"
 
 /** The mistake in a text, for the people who edit it. */
 export interface TextMistake {
@@ -75,27 +76,37 @@ export const visible = (text: string): string =>
  * Warnings about names that are possible, but rarely intended: at most one of each kind. `what` is the named thing,
  * singular.
  */
-export const nameWarnings = (what: string, names: ReadonlyArray<string>): ReadonlyArray<string> => {
+export const nameWarnings = (what: string, names: ReadonlyArray<string>): ReadonlyArray<Warning> => {
   const keyOf = (name: string): string => visible(name).toLowerCase().normalize()
   const padded = names.find((name) => name !== bare(name))
   const strange = names.find((name) => bare(name) !== visible(name))
   const byKey = new Map(names.map((name) => [keyOf(name), name]))
   const alike = names.find((name) => byKey.get(keyOf(name)) !== name)
+  const ofName = (name: string, text: string): Warning => ({ code: "names:alike", subject: name, text })
   return [
     ...(padded === undefined
       ? []
       : [
-          `the name of the ${what} ${quotedName(padded)} begins or ends with a space or an invisible character. Remove it.`
+          ofName(
+            padded,
+            `the name of the ${what} ${quotedName(padded)} begins or ends with a space or an invisible character. Remove it.`
+          )
         ]),
     ...(strange === undefined
       ? []
       : [
-          `the name of the ${what} ${quotedName(strange)} has an invisible character or more than one space inside. Remove it.`
+          ofName(
+            strange,
+            `the name of the ${what} ${quotedName(strange)} has an invisible character or more than one space inside. Remove it.`
+          )
         ]),
     ...(alike === undefined
       ? []
       : [
-          `the ${what}s ${quotedName(alike)} and ${quotedName(byKey.get(keyOf(alike)) ?? "")} have almost the same name. Rename one.`
+          ofName(
+            alike,
+            `the ${what}s ${quotedName(alike)} and ${quotedName(byKey.get(keyOf(alike)) ?? "")} have almost the same name. Rename one.`
+          )
         ])
   ]
 }

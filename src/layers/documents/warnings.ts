@@ -8,11 +8,14 @@ import * as Record from "effect/Record"
 import * as Ref from "effect/Ref"
 import { countText } from "../../internal/readable.ts"
 import type { FetchedSource, PreviousContent } from "../../services/ContentSource.ts"
+import { note, type Warning } from "../../services/Warning.ts"
 
 /** A warning that may occur several times, for example on each page of a list. */
 export interface Notice {
   /** Notices with the same `about` become one warning. */
   readonly about: string
+  readonly code: string
+  readonly subject: string
   readonly count: number
   /** The warning, for the total count. The text of the first notice is used. */
   readonly text: (count: number) => string
@@ -25,11 +28,14 @@ class Collected extends Context.Reference<Collected>()("vitrine/Warnings", {
 }) {}
 
 /**
- * Adds warnings for the editors. Outside of a fetch, for example in a poll, they are dropped: the next fetch reports
+ * Adds warnings for the editors. While a document is read, a subject is the field, or empty: the document's name and the
+ * source's id are added afterwards. Elsewhere it is the document, the document and field, or a file. Outside of a fetch, for example in a poll, they are dropped: the next fetch reports
  * them.
  */
-export const notice = (warnings: ReadonlyArray<string>): Effect.Effect<void> =>
-  noticeCounted(warnings.map((warning) => ({ about: warning, count: 1, text: () => warning })))
+export const notice = (warnings: ReadonlyArray<Warning>): Effect.Effect<void> =>
+  noticeCounted(
+    warnings.map(({ text, ...warning }) => ({ ...warning, about: text, count: 1, text: () => text }))
+  )
 
 /** Adds warnings, one for all notices with the same `about`. */
 export const noticeCounted = (notices: ReadonlyArray<Notice>): Effect.Effect<void> =>
@@ -57,35 +63,37 @@ export const noticeCounted = (notices: ReadonlyArray<Notice>): Effect.Effect<voi
 /** Runs an effect, and returns its warnings beside its value. The warnings of a failed run are lost. */
 export const withWarnings = <A, E, R>(
   effect: Effect.Effect<A, E, R>
-): Effect.Effect<readonly [A, ReadonlyArray<string>], E, R> =>
+): Effect.Effect<readonly [A, ReadonlyArray<Warning>], E, R> =>
   Effect.flatMap(Ref.make<Notices>(new Map()), (collected) =>
     Effect.zip(
       Effect.provideService(effect, Collected, Option.some(collected)),
-      Effect.map(Ref.get(collected), (notices) => [...notices.values()].map(({ count, text }) => text(count)))
+      Effect.map(Ref.get(collected), (notices) =>
+        [...notices.values()].map(({ code, count, subject, text }) => ({ code, subject, text: text(count) }))
+      )
     )
   )
 
 /** The first warnings, and the number of the others. */
-const firstOf = (warnings: ReadonlyArray<string>, most: number): ReadonlyArray<string> =>
+const firstOf = (warnings: ReadonlyArray<Warning>, most: number): ReadonlyArray<Warning> =>
   warnings.length > most
-    ? [...warnings.slice(0, most), `There are ${countText(warnings.length - most, "more warning")}.`]
+    ? [...warnings.slice(0, most), note(`There are ${countText(warnings.length - most, "more warning")}.`)]
     : warnings
 
 /** The warnings of a fetch. */
-export const listed = (warnings: ReadonlyArray<string>): Pick<FetchedSource, "warnings"> =>
+export const listed = (warnings: ReadonlyArray<Warning>): Pick<FetchedSource, "warnings"> =>
   warnings.length === 0 ? {} : { warnings: firstOf(warnings, 100) }
 
 /** Logs the warnings that the last fetch did not have. */
 export const makeSayWarnings = () => {
   const logged = Ref.unsafeMake<ReadonlySet<string>>(new Set())
-  return (warnings: ReadonlyArray<string>): Effect.Effect<void> =>
-    Effect.flatMap(Ref.getAndSet(logged, new Set(warnings)), (before) =>
+  return (warnings: ReadonlyArray<Warning>): Effect.Effect<void> =>
+    Effect.flatMap(Ref.getAndSet(logged, new Set(warnings.map(({ text }) => text))), (before) =>
       Effect.forEach(
         firstOf(
-          warnings.filter((warning) => !before.has(warning)),
+          warnings.filter(({ text }) => !before.has(text)),
           10
         ),
-        (warning) => Effect.logWarning(warning),
+        ({ text }) => Effect.logWarning(text),
         { discard: true }
       )
     )

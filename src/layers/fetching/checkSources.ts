@@ -17,7 +17,7 @@ import type { ContentSource } from "../../services/ContentSource.ts"
 import { SourceError } from "../../services/SourceError.ts"
 import { type StagedVersion, VersionStore } from "../../services/VersionStore.ts"
 import { changedFiles, compareFiles } from "../comparing/compareVersions.ts"
-import { fetchSource } from "./fetchSource.ts"
+import { fetchSource, placedWarnings } from "./fetchSource.ts"
 
 /** Gives the changes that a fetch of all sources would make. */
 export const checkSources = Effect.fn("Content.check")(function* (sources: ReadonlyArray<ContentSource>) {
@@ -91,7 +91,7 @@ export const sampleSource = Effect.fn("Content.sample")(function* (
   return {
     sourceId,
     sampled,
-    ...defined({ warnings: warnings?.length === 0 ? undefined : warnings })
+    ...placedWarnings(sourceId, warnings)
   } satisfies ContentSample
 }, Effect.scoped)
 

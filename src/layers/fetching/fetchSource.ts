@@ -5,6 +5,7 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import { contentCounts, sumCounts } from "../../internal/contentCounts.ts"
@@ -20,6 +21,7 @@ import {
 } from "../../services/ContentSource.ts"
 import { SourceError } from "../../services/SourceError.ts"
 import type { StagedVersion } from "../../services/VersionStore.ts"
+import { note, Warning, within } from "../../services/Warning.ts"
 import { setRecords, timestamp } from "./contentState.ts"
 import type { Report } from "./Provider.ts"
 
@@ -37,18 +39,21 @@ export const fetchSource = Effect.fn("Content.fetchSource")(
         report({ name: "content:source:progress", payload: { sourceId, ...progress } }),
       isCheck
     }
-    const [duration, { digests, documents = {}, fingerprint, ...counts }] = yield* Effect.timed(
-      source.fetch(target).pipe(
-        Effect.catchAllDefect((cause) => new SourceError({ source: sourceId, cause })),
-        Effect.flatMap(checkResult(sourceId))
+    const [duration, { digests, documents = {}, fingerprint, warnings: given, ...counts }] =
+      yield* Effect.timed(
+        source.fetch(target).pipe(
+          Effect.catchAllDefect((cause) => new SourceError({ source: sourceId, cause })),
+          Effect.flatMap(checkResult(sourceId))
+        )
       )
-    )
+    const warnings = placedWarnings(sourceId, given)
     yield* report({
       name: "content:source:done",
       payload: {
         timestamp: yield* timestamp,
         sourceId,
         ...counts,
+        ...warnings,
         durationMs: Math.round(Duration.toMillis(duration))
       }
     })
@@ -57,7 +62,7 @@ export const fetchSource = Effect.fn("Content.fetchSource")(
     yield* Effect.annotateCurrentSpan({ records, bytes, attachments: attachments?.total ?? 0 })
     if (!isCheck) {
       yield* setRecords(sourceId, records)
-      yield* source.report?.((counts.warnings ?? []).map((text) => ({ isRejected: false, text }))) ??
+      yield* source.report?.((warnings.warnings ?? []).map(({ text }) => ({ isRejected: false, text }))) ??
         Effect.void
     }
     return {
@@ -69,7 +74,7 @@ export const fetchSource = Effect.fn("Content.fetchSource")(
       },
       directory,
       ...counted,
-      ...defined({ warnings: counts.warnings })
+      ...warnings
     }
   },
   (effect, source, _staged, report, isCheck = false) =>
@@ -86,6 +91,17 @@ export const fetchSource = Effect.fn("Content.fetchSource")(
       })
     )
 )
+
+/** The warnings of a source, with its id in their subjects. */
+export const placedWarnings = (sourceId: string, warnings: FetchedSource["warnings"] = []) =>
+  defined({
+    warnings:
+      warnings.length === 0
+        ? undefined
+        : warnings
+            .map((warning) => (Predicate.isString(warning) ? note(warning) : warning))
+            .map(within(sourceId))
+  })
 
 /** Sources of users need not be written in TypeScript. */
 const checkResult = (source: string) => (result: FetchedSource) =>
@@ -114,7 +130,7 @@ const validateFetched = Schema.validate(
         })
       })
     ),
-    warnings: optional(Schema.Array(Schema.String))
+    warnings: optional(Schema.Array(Schema.Union(Warning, Schema.String)))
   })
 )
 

@@ -11,6 +11,7 @@ import type { ContentState, SourceState } from "../../services/Slices.ts"
 import type { GlobalState, Row } from "../../services/StatusSnapshot.ts"
 import type { Hold, VersionOverview } from "../../services/VersionStore.ts"
 import type { ContentStatus, ScreenStatus } from "../../services/View.ts"
+import { warningCodes } from "../../services/Warning.ts"
 import { countOn, problemRows, screenRows } from "../screens/screens.ts"
 import { violationText } from "../status/contentText.ts"
 import { isOpen } from "../status/openingHours.ts"
@@ -39,7 +40,7 @@ export const reading = (name: string, rules: ContentRules) =>
         "content:upstream",
         "source:changes",
         "source:waiting",
-        "source:warning"
+        ...warningCodes
       ]
     }
   })

@@ -25,18 +25,19 @@ export const sourceProblems = (
   id: string,
   { data, lastSuccess, progress }: SourceState
 ): ReadonlyArray<Problem> => {
-  const ofSource = (code: string, text: string): Problem => ({
+  const ofSource = (code: string, text: string, subject = id): Problem => ({
     code,
     severity: "warning",
+    subject,
     text: `Source "${id}": ${text}`
   })
   const changes = tableDataOf(data).changes?.problem
   return [
-    ...(lastSuccess?.warnings ?? []).map((text) => ofSource("source:warning", text)),
+    ...(lastSuccess?.warnings ?? []).map(({ code, subject, text }) => ofSource(code, text, subject)),
     ...(progress?.waiting !== undefined && isHeldUp(progress)
-      ? [{ ...ofSource("source:waiting", heldUpText(progress.document, progress.waiting)), subject: id }]
+      ? [ofSource("source:waiting", heldUpText(progress.document, progress.waiting))]
       : []),
-    ...(changes === undefined ? [] : [{ ...ofSource("source:changes", changesText(changes)), subject: id }]),
+    ...(changes === undefined ? [] : [ofSource("source:changes", changesText(changes))]),
     ...reported(data)
   ]
 }
@@ -63,7 +64,7 @@ export const sourceRows = (
   lastSuccess === undefined
     ? kv("Last success", "none yet", "neutral")
     : kv("Last success", `${lastSuccess.timestamp}, ${outcomeText(lastSuccess)}`, "ok"),
-  ...(lastSuccess?.warnings ?? []).map((warning) => kv("Warning", warning, "warn")),
+  ...(lastSuccess?.warnings ?? []).map(({ text }) => kv("Warning", text, "warn")),
   lastError === undefined
     ? kv("Last error", "none", "neutral")
     : kv(

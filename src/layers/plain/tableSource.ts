@@ -18,6 +18,7 @@ import { fileName, idOf } from "../../files/fileName.ts"
 import type { RequestPacing } from "../../services/RequestPacing.ts"
 import { SourceError } from "../../services/SourceError.ts"
 import { TableSourceClient } from "../../services/TableSourceClient.ts"
+import { within } from "../../services/Warning.ts"
 import { catchTooDeep, type Document, type Keys } from "../documents/Document.ts"
 import { type Expectations, makeExpectations, requireExpected } from "../documents/expect/Expectations.ts"
 import type { TableCheck } from "../documents/expect/TableCheck.ts"
@@ -180,7 +181,9 @@ const read = Effect.fnUntraced(function* <E>(
             : Stream.mapConcat(content.value, (value) => [[value].flat()])
         )
   const [{ check, data }, warnings] = yield* catchTooDeep(failedInTable(name))(again(withWarnings(reading)))
-  yield* notice(warnings.map((warning) => `Table "${name}": ${warning}`))
+  yield* notice(
+    warnings.map((warning) => within(name)({ ...warning, text: `Table "${name}": ${warning.text}` }))
+  )
   yield* requireExpected([yield* end(name, check, Effect.succeedNone)])
   return data
 })

@@ -14,8 +14,10 @@ import { notice } from "../../../src/layers/documents/warnings.ts"
 import * as HttpClientNode from "../../../src/layers/httpClient/HttpClientNode.ts"
 import type { FetchTarget, PreviousContent, SourceProgress } from "../../../src/services/ContentSource.ts"
 import type { SourceError } from "../../../src/services/SourceError.ts"
+import { note } from "../../../src/services/Warning.ts"
 import { withLog } from "../../support/logged.ts"
 import { filesIn } from "../../support/media.ts"
+import { textsOf } from "../../support/warnings.ts"
 
 const run = Effect.provide(Layer.merge(NodeContext.layer, HttpClientNode.layer))
 
@@ -67,7 +69,9 @@ describe("a source of documents", () => {
         const log: Array<string> = []
         return Effect.gen(function* () {
           const fetch = yield* setUp(() => ({
-            documents: [{ name: "a", content: Value({ value: Effect.as(notice(["odd"]), [{ id: 1 }]) }) }]
+            documents: [
+              { name: "a", content: Value({ value: Effect.as(notice([note("odd")]), [{ id: 1 }]) }) }
+            ]
           }))
           yield* fetch(check)
           expect(log).toEqual([])
@@ -89,7 +93,9 @@ describe("a source of documents", () => {
             yield* fetch({ previous: empty.previous, ...check })
             records = []
             const { fetched } = yield* fetch({ previous: empty.previous })
-            expect(fetched.warnings).toEqual([expect.stringContaining("it is empty, and had records before")])
+            expect(textsOf(fetched.warnings)).toEqual([
+              expect.stringContaining("it is empty, and had records before")
+            ])
           }).pipe(run)
       )
     }
@@ -152,7 +158,7 @@ describe("a source of documents", () => {
     Effect.gen(function* () {
       const fetch = yield* setUp(() => ({ documents: [{ ...value("a", [{ id: 1 }, {}]), key: ["slug"] }] }))
       const { fetched } = yield* fetch()
-      expect(fetched.warnings).toEqual([
+      expect(textsOf(fetched.warnings)).toEqual([
         'Document "a": 2 records without slug, which is needed to compare versions'
       ])
     }).pipe(run)

@@ -3,6 +3,7 @@ import * as Either from "effect/Either"
 import * as FastCheck from "effect/FastCheck"
 import { keyValues } from "../../../src/layers/documents/keyValues.ts"
 import { failedInTable } from "../../../src/layers/sources/tables/tableDocuments.ts"
+import { textsOf } from "../../support/warnings.ts"
 
 const failed = failedInTable("Settings")
 
@@ -50,7 +51,7 @@ describe("a key/value table", () => {
     const fails = (key: string) =>
       Either.match(keyValues([{ id: hostile, fields: { key } }], failed), {
         onLeft: ({ message }) => [message],
-        onRight: ({ warnings }) => warnings
+        onRight: ({ warnings }) => warnings.map(({ text }) => text)
       })
     for (const text of [...fails(""), ...fails(`${hostile}[10000]`)]) {
       expect(text).toContain("rec 09:30:00 error\ufffdxxx")
@@ -83,7 +84,7 @@ describe("a key/value table", () => {
       { key: "__proto__", value: "x" }
     )
     expect(JSON.stringify(value)).toBe('{"__proto__":"x","a":1,"b":{"c":2,"d":1}}')
-    expect(warnings).toEqual([])
+    expect(textsOf(warnings)).toEqual([])
   })
 
   it("builds arrays, with null for missing items", () => {
@@ -114,7 +115,7 @@ describe("a key/value table", () => {
       { key: { error: "#ERROR!" } }
     )
     expect(value).toEqual({ k: 1 })
-    expect(warnings).toEqual([
+    expect(textsOf(warnings)).toEqual([
       '6 rows have no text in the column "key"; left out (rec0, rec1, rec2, rec3, rec4, …)'
     ])
   })
@@ -122,7 +123,7 @@ describe("a key/value table", () => {
   it("warns of keys with a space or an invisible character that nobody sees, and of keys that look alike", () => {
     const { value, warnings } = read({ key: "title " }, { key: "Title" }, { key: "open\u00ading hours" })
     expect(Object.keys(Object(value))).toEqual(["Title", "open\u00ading hours", "title "])
-    expect(warnings).toEqual([
+    expect(textsOf(warnings)).toEqual([
       'the name of the key "title " begins or ends with a space or an invisible character. Remove it.',
       'the name of the key "open\\u00ading hours" has an invisible character or more than one space inside. Remove it.',
       'the keys "title " and "Title" have almost the same name. Rename one.'
@@ -137,7 +138,7 @@ describe("a key/value table", () => {
       { key: "b[0]" }
     )
     expect(value).toEqual({ a: 2, b: [null] })
-    expect(warnings).toEqual([
+    expect(textsOf(warnings)).toEqual([
       "2 rows have a key that an earlier row has too; the last row counts (rec1, rec3)"
     ])
   })
@@ -156,7 +157,7 @@ describe("a key/value table", () => {
   )
 
   it("refuses an array that is too long", () => {
-    expect(read({ key: "a[9999]" }).warnings).toEqual([])
+    expect(textsOf(read({ key: "a[9999]" }).warnings)).toEqual([])
     expect(failure({ key: "b" }, { key: "a[10000]" })).toBe(
       'Table "Settings": the key "a[10000]" (rec1) is beyond "a[9999]"'
     )

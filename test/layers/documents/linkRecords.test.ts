@@ -18,6 +18,8 @@ import { type Links, linkRecords } from "../../../src/layers/documents/linkRecor
 import { notice, withWarnings } from "../../../src/layers/documents/warnings.ts"
 import * as HttpClientNode from "../../../src/layers/httpClient/HttpClientNode.ts"
 import type { SourceError } from "../../../src/services/SourceError.ts"
+import { note } from "../../../src/services/Warning.ts"
+import { textsOf } from "../../support/warnings.ts"
 
 const list = (name: string, records: ReadonlyArray<unknown>): Document<never> => ({
   name,
@@ -63,7 +65,7 @@ describe("links between documents", () => {
         list("makers", makers)
       ])
       expect(found).toEqual([{ id: 1, maker: linked }])
-      expect(warnings).toEqual([])
+      expect(textsOf(warnings)).toEqual([])
     })
   )
 
@@ -88,7 +90,7 @@ describe("links between documents", () => {
         { id: 1, maker: [ada, "m9"] },
         { id: 2, maker: "m9" }
       ])
-      expect(warnings).toEqual([
+      expect(textsOf(warnings)).toEqual([
         'the field "maker" has 2 ids that no record of "makers" has; kept as they are (m9)',
         '"links" names the field "Maker", which no record has'
       ])
@@ -106,7 +108,7 @@ describe("links between documents", () => {
         list("makers", makers)
       ])
       expect(found.objects).toEqual([texts[0], texts[1], { id: 2, maker: [ada, "by hand"] }])
-      expect(warnings).toEqual([
+      expect(textsOf(warnings)).toEqual([
         'the field "maker" has 3 ids that no record of "makers" has; kept as they are (Company, Inc., London, unknown hand, by hand)'
       ])
     })
@@ -173,7 +175,7 @@ it.scoped("a source links its documents after their steps, and reports the warni
       Effect.sync(() => mkdtempSync(join(tmpdir(), "links-"))),
       (folder) => Effect.sync(() => rmSync(folder, { recursive: true }))
     )
-    const noticed = Value({ value: Effect.as(notice(["odd"]), [{ code: "m1", name: "Ada" }]) })
+    const noticed = Value({ value: Effect.as(notice([note("odd")]), [{ code: "m1", name: "Ada" }]) })
     const source = yield* DocumentSource.make({
       options: {
         id: "museum",
@@ -200,6 +202,6 @@ it.scoped("a source links its documents after their steps, and reports the warni
     const objects: unknown = JSON.parse(readFileSync(join(directory, "objects.json"), "utf8"))
     expect(objects).toEqual([{ id: 1, maker: { code: "m1", name: "Ada Lovelace" } }])
     const sample = yield* source.fetch({ ...target, isCheck: true, isSample: true })
-    expect(sample.warnings).toEqual(['Document "makers": odd'])
+    expect(textsOf(sample.warnings)).toEqual(['Document "makers": odd'])
   }).pipe(Effect.provide(Layer.merge(NodeContext.layer, HttpClientNode.layer)))
 )

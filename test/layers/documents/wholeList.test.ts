@@ -141,7 +141,9 @@ describe("a list of a server", () => {
       )
       const [, noticed] = yield* readAgain(withWarnings(reading))
       expect(tries).toBe(2)
-      expect(noticed).toEqual(["2 numbers saved as text, to lose no digit: 12345678901234567890 first"])
+      expect(noticed.map(({ text }) => text)).toEqual([
+        "2 numbers saved as text, to lose no digit: 12345678901234567890 first"
+      ])
     })
   )
 })

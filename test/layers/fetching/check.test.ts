@@ -192,7 +192,7 @@ describe("a check", () => {
             sourceId: "files",
             changed: true,
             records: 0,
-            warnings: ["odd"]
+            warnings: [{ code: "content:note", subject: "files", text: "odd" }]
           }
         ],
         documents: [],

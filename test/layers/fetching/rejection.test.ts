@@ -68,7 +68,7 @@ describe("a rejected version", () => {
       const before = yield* readManifest
       const done = yield* events.until("content:fetch:done")
       expect(done.find(({ name }) => name === "content:source:done")?.payload).toMatchObject({
-        warnings: ['Table "Objects": it is empty']
+        warnings: [{ code: "content:note", subject: "objects", text: 'Table "Objects": it is empty' }]
       })
       const [warning] = itemsOf(itemsOf(yield* statusRows, "Sources"), "objects").filter(
         (row) => row.type === "kv" && row.label === "Warning"

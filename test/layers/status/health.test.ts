@@ -157,7 +157,12 @@ describe("the health", () => {
       sources: {
         feed: { data },
         exhibits: { data: { calls: { today: 1, month: 2 }, changes } },
-        tours: { lastSuccess: { ...lastSuccess, warnings: ["an empty table"] } }
+        tours: {
+          lastSuccess: {
+            ...lastSuccess,
+            warnings: [{ code: "gone:records", subject: "tours/list", text: "an empty table" }]
+          }
+        }
       }
     }
     const { problems, word } = health({ content })
@@ -169,7 +174,7 @@ describe("the health", () => {
         "source:changes",
         'Source "exhibits": it cannot report changes: it says Forbidden. All tables are read at each tick'
       ],
-      ["source:warning", 'Source "tours": an empty table']
+      ["gone:records", 'Source "tours": an empty table']
     ])
   })
 })

@@ -17,6 +17,7 @@ import { defaultKey, recordId } from "../../../internal/recordKey.ts"
 import { defined } from "../../../internal/schemas.ts"
 import type { DocumentSchema, PreviousContent } from "../../../services/ContentSource.ts"
 import { Violation } from "../../../services/Violation.ts"
+import { note, type Warning } from "../../../services/Warning.ts"
 import { violationText } from "../../status/contentText.ts"
 import { type Document, fileBefore, listOf, pagesOf, Records, textPlaceOf, Value } from "../Document.ts"
 import { readKeys, readRecords } from "../documentFile.ts"
@@ -143,7 +144,7 @@ const leavingOut = <E>(document: Document<E>, options: LeavingOut): Document<E> 
 const begin = ({ key }: Document<unknown>, { begin, ended, fieldsOf, share }: LeavingOut) => {
   const check = begin()
   const idOf = recordId(key ?? defaultKey)
-  const warnings: Array<string> = []
+  const warnings: Array<Warning> = []
   let total = 0
   let count = 0
 
@@ -154,7 +155,7 @@ const begin = ({ key }: Document<unknown>, { begin, ended, fieldsOf, share }: Le
     if (problems.length === 0) return true
     count++
     if (warnings.length < maxNamed) {
-      warnings.push(`${recordText(place)}, is left out: ${problems.map(problemText).join("; ")}`)
+      warnings.push(note(`${recordText(place)}, is left out: ${problems.map(problemText).join("; ")}`))
     }
     return false
   }
@@ -166,7 +167,9 @@ const begin = ({ key }: Document<unknown>, { begin, ended, fieldsOf, share }: Le
       ended(isTooMany ? { check, count, total } : undefined)
       if (isTooMany) return Effect.void
       return notice(
-        count > maxNamed ? [...warnings, `${countText(count - maxNamed, "more record")} left out`] : warnings
+        count > maxNamed
+          ? [...warnings, note(`${countText(count - maxNamed, "more record")} left out`)]
+          : warnings
       )
     })
   }

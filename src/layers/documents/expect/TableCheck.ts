@@ -17,6 +17,7 @@ import { countText } from "../../../internal/readable.ts"
 import { defined } from "../../../internal/schemas.ts"
 import type { TableRecord } from "../../../services/TableSourceClient.ts"
 import type { Violation } from "../../../services/Violation.ts"
+import type { Warning } from "../../../services/Warning.ts"
 import type { RecordPlace } from "../Document.ts"
 import { isInexact } from "../readText.ts"
 import {
@@ -56,7 +57,7 @@ export interface TableCheck {
   readonly needsPrevious: () => boolean
   readonly end: (previous: SavedNames | undefined) => Verdict
   /** Warnings about accepted values that are rarely intended. */
-  readonly warnings: () => ReadonlyArray<string>
+  readonly warnings: () => ReadonlyArray<Warning>
 }
 
 export interface CheckedTable extends CellTests {
@@ -204,10 +205,11 @@ export const makeTableCheck = (
       return { violations: [...ofTable, ...[...found.values()].map(withHint(previous))], unlisted }
     },
     warnings: () =>
-      [...spreadsheetErrors].map(
-        ([name, { count, first }]) =>
-          `${quotedName(name)} is an error of a spreadsheet in ${countText(count, "record")}, ${first} first. It counts as empty, and pages show it`
-      )
+      [...spreadsheetErrors].map(([name, { count, first }]) => ({
+        code: "cell:error",
+        subject: name,
+        text: `${quotedName(name)} is an error of a spreadsheet in ${countText(count, "record")}, ${first} first. It counts as empty, and pages show it`
+      }))
   }
 }
 

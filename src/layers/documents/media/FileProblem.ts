@@ -8,8 +8,9 @@ import { quotedExcerpt } from "../../../internal/printable.ts"
 import { countText } from "../../../internal/readable.ts"
 import { OptionalErrorChain } from "../../../internal/SerializedError.ts"
 import { SourceError } from "../../../services/SourceError.ts"
+import { note, type Warning } from "../../../services/Warning.ts"
 import type { DownloadFailed } from "../../httpClient/httpFailure.ts"
-import { Place, placeText } from "../Document.ts"
+import { Place, placeText, subjectOf } from "../Document.ts"
 import { type DocumentPath, format } from "./PathPattern.ts"
 
 /** The place of a link; `path` is the path in the record, or else in the document. */
@@ -71,7 +72,7 @@ export const problemAt = (
 const maxPlaces = 3
 
 /** Problems as warnings: one warning for each reason. */
-export const warningsOf = (problems: ReadonlyArray<FileProblem>): ReadonlyArray<string> =>
+export const warningsOf = (problems: ReadonlyArray<FileProblem>): ReadonlyArray<Warning> =>
   Object.values(
     Array.groupBy(
       // A picture with several crops fails once for each crop.
@@ -80,13 +81,15 @@ export const warningsOf = (problems: ReadonlyArray<FileProblem>): ReadonlyArray<
     )
   ).map((same) => {
     const [first] = same
-    if (same.length === 1) return sourceErrorOf(first).message
+    const subject = subjectOf(first.place)
+    if (same.length === 1) return note(sourceErrorOf(first).message, subject)
     const places = same
       .slice(0, maxPlaces)
       .map(({ file, place }) => `${placeText(place)}${file === undefined ? "" : ` (${quotedExcerpt(file)})`}`)
     const more = same.length - places.length
     const what = `${texts[first.wrong].several(same.length)}: ${first.detail}`
-    return `${what.replace(/\.$/, "")}. ${[...places, ...(more > 0 ? [`and ${more} more`] : [])].join("; ")}`
+    const text = `${what.replace(/\.$/, "")}. ${[...places, ...(more > 0 ? [`and ${more} more`] : [])].join("; ")}`
+    return note(text, subject)
   })
 
 /** A file that documents link to, once or often. */

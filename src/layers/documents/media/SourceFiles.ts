@@ -21,6 +21,7 @@ import { explain } from "../../../files/systemError.ts"
 import { excerpt, printableLine } from "../../../internal/printable.ts"
 import type { AttachmentProgress, FetchTarget, SourceFile } from "../../../services/ContentSource.ts"
 import type { SourceError } from "../../../services/SourceError.ts"
+import { note, type Warning } from "../../../services/Warning.ts"
 import { failedIn } from "../Document.ts"
 import type { DocumentOnDisk, DocumentPart } from "../documentFile.ts"
 import * as Images from "../images/Images.ts"
@@ -198,7 +199,7 @@ export const make = Effect.fnUntraced(function* (
         reused: fetched.media.filter(({ isKept }) => isKept).length
       },
       /** All warnings, with those about the files of the index, at the places of the documents. */
-      warningsOf: (index: MediaIndex): ReadonlyArray<string> => {
+      warningsOf: (index: MediaIndex): ReadonlyArray<Warning> => {
         const flawed = files.flatMap(({ key, place }) => {
           const { flaw, path } = index[key] ?? {}
           return flaw === undefined ? [] : [problemAt(place, { ...flaw, file: path })]
@@ -216,7 +217,7 @@ export const make = Effect.fnUntraced(function* (
     nothingFound: (
       { files, near }: FoundMedia,
       records: number
-    ): Effect.Effect<ReadonlyArray<string>, SourceError> =>
+    ): Effect.Effect<ReadonlyArray<Warning>, SourceError> =>
       options.find === undefined || files.size > 0 || records === 0
         ? Effect.succeed([])
         : near !== undefined
@@ -225,7 +226,9 @@ export const make = Effect.fnUntraced(function* (
               `"media.find" (${excerpt(options.find.join(", "))}) finds no link, but there are links one level deeper, perhaps because a field has several languages: "${printableLine(near.pattern, 200)}"`
             )
           : Effect.succeed([
-              `"media.find" finds no link in any document (${excerpt(options.find.join(", "))}); "vitrine check" with the id of the source lists where links are`
+              note(
+                `"media.find" finds no link in any document (${excerpt(options.find.join(", "))}); "vitrine check" with the id of the source lists where links are`
+              )
             ])
   }
 })

@@ -4,7 +4,8 @@
 import * as Option from "effect/Option"
 import { countText } from "../../../internal/readable.ts"
 import { defaultKey, type RecordKey, recordId } from "../../../internal/recordKey.ts"
-import { type Place, placeText } from "../Document.ts"
+import { note, type Warning } from "../../../services/Warning.ts"
+import { type Place, placeText, subjectOf } from "../Document.ts"
 import type { DocumentOnDisk, DocumentPart } from "../documentFile.ts"
 import type { Cut } from "../images/recipe.ts"
 import type { LinkPlace, WantedFile } from "./FileProblem.ts"
@@ -20,7 +21,7 @@ export interface FoundMedia {
   readonly pictures: ReadonlyMap<string, FoundPicture>
   /** The pattern for links that are one level deeper than in `find`, and a document with such links. */
   readonly near: { readonly document: string; readonly pattern: string } | undefined
-  readonly warnings: ReadonlyArray<string>
+  readonly warnings: ReadonlyArray<Warning>
 }
 
 /** A possible picture, wanted at some place. */
@@ -125,11 +126,11 @@ export const makeSearch = (
           place: (found) => {
             const { address, localPath, path, writesPath = true } = found
             add(found, placeOf(value, number, path))
-            if (address !== "unknown" && hasCutEntity(address)) countAt(cutLinks, document, path)
+            if (address !== "unknown" && hasCutEntity(address)) countAt(cutLinks, path)
             return localPath !== undefined && writesPath ? { localPath } : undefined
           },
           leftOut: (path) => {
-            countAt(leftOut, document, path)
+            countAt(leftOut, path)
           }
         })
       ),
@@ -139,13 +140,17 @@ export const makeSearch = (
       pictures,
       near: near === undefined ? undefined : { document, pattern: near },
       warnings: [
-        ...[...leftOut].map(
-          ([place, count]) =>
-            `${place}: ${countText(count, "link")} without a file, in a list or beside another link; "replace" says where links become objects`
+        ...[...leftOut].map(([field, count]) =>
+          note(
+            `${placeText({ document, field })}: ${countText(count, "link")} without a file, in a list or beside another link; "replace" says where links become objects`,
+            subjectOf({ document, field })
+          )
         ),
-        ...[...cutLinks].map(
-          ([place, count]) =>
-            `${place}: ${countText(count, "link")} in which "#" and a number are in the place of "&": servers do not get the text after "#", so different files may look the same. Correct the links, or change them in "steps"`
+        ...[...cutLinks].map(([field, count]) =>
+          note(
+            `${placeText({ document, field })}: ${countText(count, "link")} in which "#" and a number are in the place of "&": servers do not get the text after "#", so different files may look the same. Correct the links, or change them in "steps"`,
+            subjectOf({ document, field })
+          )
         )
       ]
     })
@@ -217,9 +222,9 @@ const addFile = (files: Map<string, WantedFile>, wanted: WantedFile): void => {
   })
 }
 
-const countAt = (counts: Map<string, number>, document: string, path: DocumentPath): void => {
-  const place = placeText({ document, field: withoutNumbers(path) })
-  counts.set(place, (counts.get(place) ?? 0) + 1)
+const countAt = (counts: Map<string, number>, path: DocumentPath): void => {
+  const field = withoutNumbers(path)
+  counts.set(field, (counts.get(field) ?? 0) + 1)
 }
 
 /** The same path for all items of a list. */

@@ -5,6 +5,7 @@ import * as Predicate from "effect/Predicate"
 import * as EffectRecord from "effect/Record"
 import { excerpt } from "../../../internal/printable.ts"
 import { countText } from "../../../internal/readable.ts"
+import { note, type Warning } from "../../../services/Warning.ts"
 import { mapObjects } from "../../documents/jsonValues.ts"
 import type { Collection, DirectusOptions } from "./DirectusOptions.ts"
 
@@ -40,7 +41,7 @@ const systemField = /^(?:sort|status|(?:date|user)_(?:created|updated))$/
 export const readTranslations = (
   items: ReadonlyArray<Item>,
   { key, status }: Pick<DirectusOptions, "status"> & Pick<Collection, "key">
-): { readonly items: ReadonlyArray<Item>; readonly warnings: ReadonlyArray<string> } => {
+): { readonly items: ReadonlyArray<Item>; readonly warnings: ReadonlyArray<Warning> } => {
   let removed = 0
   let first = ""
   const keyOf = (item: Item) => item[key] ?? item.id
@@ -75,7 +76,10 @@ export const readTranslations = (
       removed === 0
         ? []
         : [
-            `${countText(removed, "row")} of "${translationsField}" without a language, left out; the item ${first} has the first. Choose the language in Directus, or delete the row`
+            note(
+              `${countText(removed, "row")} of "${translationsField}" without a language, left out; the item ${first} has the first. Choose the language in Directus, or delete the row`,
+              translationsField
+            )
           ]
   }
 }

@@ -28,6 +28,7 @@ import {
   type FetchTarget
 } from "../../../services/ContentSource.ts"
 import { SourceError } from "../../../services/SourceError.ts"
+import { note } from "../../../services/Warning.ts"
 import { type Document, Keys, Value } from "../../documents/Document.ts"
 import {
   type DocumentConfig,
@@ -204,12 +205,12 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
     const files = Effect.fnUntraced(function* (progress: (files: AttachmentProgress) => Effect.Effect<void>) {
       const saved = yield* takeFiles(others, target, progress)
       yield* notice([
-        ...look.leftOut,
-        ...[...spreadsheets.values()].map(noTable),
+        ...look.leftOut.map((text) => note(text)),
+        ...[...spreadsheets.values()].map((path) => note(noTable(path), path)),
         ...saved.flatMap(({ flaw, path }) =>
           flaw === undefined || (flaw.isShrinkable && images !== undefined)
             ? []
-            : [`${printablePath(path)}: ${flaw.problem}`]
+            : [note(`${printablePath(path)}: ${flaw.problem}`, path)]
         )
       ])
       return {

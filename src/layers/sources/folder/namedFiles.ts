@@ -13,6 +13,7 @@ import { closestName } from "../../../internal/closestName.ts"
 import { makeGiveWay } from "../../../internal/nextTurn.ts"
 import { excerpt, quotedName } from "../../../internal/printable.ts"
 import { countText } from "../../../internal/readable.ts"
+import { note, type Warning } from "../../../services/Warning.ts"
 import { mapParts } from "../../documents/jsonValues.ts"
 import { decode } from "../../documents/media/links.ts"
 import * as PathPattern from "../../documents/media/PathPattern.ts"
@@ -131,13 +132,14 @@ export const missingWarnings = (
   count: number,
   files: NamedFiles,
   place: (record: number | undefined) => string
-): ReadonlyArray<string> => [
+): ReadonlyArray<Warning> => [
   ...missing.map(({ cell, field, record }) => {
     const similar = files.similar(cell)
     const hint = similar === undefined ? "" : ` Is it ${quotedName(similar, 300)}?`
-    return `${place(record)}, ${JSON.stringify(excerpt(field))}: there is no file ${quotedName(cell, 300)} in the folder.${hint}`
+    const text = `${place(record)}, ${JSON.stringify(excerpt(field))}: there is no file ${quotedName(cell, 300)} in the folder.${hint}`
+    return { code: "file:missing", subject: field, text }
   }),
   ...(count > missing.length
-    ? [`${countText(count - missing.length, "more file")} in cells: not in the folder.`]
+    ? [note(`${countText(count - missing.length, "more file")} in cells: not in the folder.`)]
     : [])
 ]

@@ -51,7 +51,7 @@ export const readKeyValues = (file: FolderFile, options: ReadOptions) =>
         rows,
         (detail) => new SourceError({ place, detail })
       )
-      yield* notice(warnings.map((warning) => `${place}: ${warning}`))
+      yield* notice(warnings.map((warning) => ({ ...warning, text: `${place}: ${warning.text}` })))
       const textPlaceOf = (key: string) => {
         const line = lineOf.get(recordOf(key) ?? "")
         return line === undefined ? undefined : { file: place, line }

@@ -15,6 +15,7 @@ import { countText } from "../../../internal/readable.ts"
 import { defaultKey, recordId } from "../../../internal/recordKey.ts"
 import type { ContentSourceDefinition, FetchTarget } from "../../../services/ContentSource.ts"
 import type { SourceError } from "../../../services/SourceError.ts"
+import { note } from "../../../services/Warning.ts"
 import { type Document, failedIn, fileBefore, Records, Value } from "../../documents/Document.ts"
 import { define } from "../../documents/DocumentOptions.ts"
 import * as DocumentSource from "../../documents/DocumentSource.ts"
@@ -231,11 +232,13 @@ const readWhole = Effect.fnUntraced(function* (
   const stated = Either.getOrElse(statedCount(document, answer, records), (): StatedCount => ({}))
   if (stated.total !== undefined && stated.total > records) {
     yield* notice([
-      `${countText(records, "record")} of ${stated.total} that the server states. ${pagesAdvice}`
+      note(`${countText(records, "record")} of ${stated.total} that the server states. ${pagesAdvice}`)
     ])
   } else if (total !== false && Array.isArray(value) && nextLink(headers) !== undefined) {
     yield* notice([
-      `${countText(records, "record")}, and the server states that there is another page. ${pagesAdvice}`
+      note(
+        `${countText(records, "record")}, and the server states that there is another page. ${pagesAdvice}`
+      )
     ])
   }
   return value

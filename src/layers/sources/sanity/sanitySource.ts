@@ -21,6 +21,7 @@ import { countText } from "../../../internal/readable.ts"
 import type { RecordKey } from "../../../internal/recordKey.ts"
 import { type ContentSourceDefinition, changesSince } from "../../../services/ContentSource.ts"
 import type { SourceError } from "../../../services/SourceError.ts"
+import { note, type Warning } from "../../../services/Warning.ts"
 import { type Document, Value } from "../../documents/Document.ts"
 import { define } from "../../documents/DocumentOptions.ts"
 import * as DocumentSource from "../../documents/DocumentSource.ts"
@@ -156,7 +157,7 @@ const referenceIn = ({ asset }: JsonObject): Option.Option<string> =>
 export const withAssetUrls = (
   value: unknown,
   place: AssetPlace
-): { readonly value: unknown; readonly warnings: ReadonlyArray<string> } => {
+): { readonly value: unknown; readonly warnings: ReadonlyArray<Warning> } => {
   const strange: Array<string> = []
   const changed = mapObjects(value, (object) => {
     const reference = Option.getOrUndefined(referenceIn(object))
@@ -171,7 +172,9 @@ export const withAssetUrls = (
     warnings: Option.match(Array.head(strange), {
       onNone: () => [],
       onSome: (first) => [
-        `${countText(strange.length, "reference")} in "asset" to no picture or file of Sanity, ${JSON.stringify(excerpt(first))} first: nothing is downloaded for it. Query what it refers to, such as a video at another service, with its link`
+        note(
+          `${countText(strange.length, "reference")} in "asset" to no picture or file of Sanity, ${JSON.stringify(excerpt(first))} first: nothing is downloaded for it. Query what it refers to, such as a video at another service, with its link`
+        )
       ]
     })
   }

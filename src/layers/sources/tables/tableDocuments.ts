@@ -19,6 +19,7 @@ import {
   type TableRecord,
   type TableSourceClient
 } from "../../../services/TableSourceClient.ts"
+import { note } from "../../../services/Warning.ts"
 import { type Document, failedIn, Keys, Records } from "../../documents/Document.ts"
 import {
   expectedSchema,
@@ -205,7 +206,7 @@ export const savedRecords = <E>(
     const warnings = Effect.suspend(() =>
       notice([
         ...(columns.has("id")
-          ? [`the column "id" is saved as "${idColumn}", because "id" is the record's own`]
+          ? [note(`the column "id" is saved as "${idColumn}", because "id" is the record's own`, "id")]
           : []),
         ...nameWarnings("column", [...columns])
       ])

@@ -21,6 +21,7 @@ import type { PreviousContent } from "../../../../src/services/ContentSource.ts"
 import { type TableRecord, TableSourceClient } from "../../../../src/services/TableSourceClient.ts"
 import * as TableSourceClientMemory from "../../../../src/testing/TableSourceClientMemory.ts"
 import { withLog } from "../../../support/logged.ts"
+import { textsOf } from "../../../support/warnings.ts"
 
 const options = { id: "exhibits", tables: ["Objects"], keyValueTables: ["Settings"] }
 
@@ -381,7 +382,7 @@ describe("an error of a spreadsheet", () => {
         { error: "#ERROR!" }
       )
       yield* settings({ opening: "Loading…" })
-      expect((yield* fetch).warnings).toEqual([
+      expect(textsOf((yield* fetch).warnings)).toEqual([
         'Table "Objects": "year" is an error of a spreadsheet in 2 records, "#REF!" in the record rec1 first. It counts as empty, and pages show it',
         'Table "Settings": "opening" is an error of a spreadsheet in 1 record, "Loading…" in the record set0 first. It counts as empty, and pages show it'
       ])
@@ -403,7 +404,7 @@ describe("a table that has become empty", () => {
   it.scoped("causes a warning until it has records again, and is rejected only if the options say so", () =>
     Effect.gen(function* () {
       const { fetch, objects, settings } = yield* setUp({})
-      const warnings = Effect.map(fetch, ({ warnings }) => warnings)
+      const warnings = Effect.map(fetch, ({ warnings }) => textsOf(warnings))
       yield* objects()
       expect(yield* warnings).toBeUndefined()
       yield* objects({ a: 1 })

@@ -17,6 +17,7 @@ import * as RequestPacingMemory from "../../../../src/layers/memory/RequestPacin
 import { jsonSource } from "../../../../src/layers/sources/json/jsonSource.ts"
 import { colourAt, heic, noisy, plain } from "../../../support/pictures.ts"
 import * as ScriptedServer from "../../../support/ScriptedServer.ts"
+import { textsOf } from "../../../support/warnings.ts"
 
 const run = Effect.provide(Layer.mergeAll(NodeContext.layer, HttpClientNode.layer, RequestPacingMemory.layer))
 
@@ -63,7 +64,7 @@ const fetchPictures = Effect.fnUntraced(function* (
   const text = yield* fileSystem.readFileString(join(directory, "objects.json"))
   const objects = new Map((yield* Schema.decodeUnknown(Objects)(text)).map(({ id, photo }) => [id, photo]))
   return {
-    warnings,
+    warnings: textsOf(warnings) ?? [],
     /** The widths of pictures that have sizes. */
     widths: Object.fromEntries(
       [...objects].flatMap(([id, { sizes }]) =>

@@ -10,6 +10,7 @@ import { withCountedFiles } from "../../../support/countedFiles.ts"
 import { type MediaSettings, makeDocuments, makeFetch, mediaServices } from "../../../support/media.ts"
 import { heic, plain } from "../../../support/pictures.ts"
 import * as ScriptedServer from "../../../support/ScriptedServer.ts"
+import { textsOf } from "../../../support/warnings.ts"
 
 const run = Effect.provide(mediaServices)
 
@@ -84,16 +85,16 @@ describe("the warning about a file", () => {
       give(1)
       const fetch = yield* start()
       const first = yield* fetch()
-      expect(first.fetched.warnings).toEqual(expected)
+      expect(textsOf(first.fetched.warnings)).toEqual(expected)
       const unchanged = yield* fetch(first)
       expect(unchanged.fetched.fingerprint).toBe(first.fetched.fingerprint)
-      expect(unchanged.fetched.warnings).toEqual(expected)
-      expect((yield* (yield* start())(first)).fetched.warnings).toEqual(expected)
+      expect(textsOf(unchanged.fetched.warnings)).toEqual(expected)
+      expect(textsOf((yield* (yield* start())(first)).fetched.warnings)).toEqual(expected)
       give(2)
       const second = yield* (yield* start())(first)
       expect(second.fetched.fingerprint).not.toBe(first.fetched.fingerprint)
-      expect(second.fetched.warnings).toEqual(expected)
-      expect((yield* (yield* start())(second)).fetched.warnings).toEqual(expected)
+      expect(textsOf(second.fetched.warnings)).toEqual(expected)
+      expect(textsOf((yield* (yield* start())(second)).fetched.warnings)).toEqual(expected)
     }).pipe(run)
   )
 
@@ -104,7 +105,7 @@ describe("the warning about a file", () => {
       const first = yield* (yield* start())()
       set({ "objects.json": [{ id: "2", image: "/photo.heic" }] })
       const second = yield* (yield* start())(first)
-      expect(second.fetched.warnings).toEqual([expect.stringContaining("record 2")])
+      expect(textsOf(second.fetched.warnings)).toEqual([expect.stringContaining("record 2")])
       set({ "objects.json": [{ id: "2" }] })
       expect((yield* (yield* start())(second)).fetched.warnings?.join()).not.toContain("HEIC")
     }).pipe(run)
@@ -119,7 +120,7 @@ describe("the warning about a file", () => {
       const first = yield* (yield* start())()
       give("b.jpg")
       const second = yield* (yield* start())(first)
-      expect(second.fetched.warnings).toEqual([expect.stringMatching(/"b\.jpg".*Invalid SOS/)])
+      expect(textsOf(second.fetched.warnings)).toEqual([expect.stringMatching(/"b\.jpg".*Invalid SOS/)])
       expect(second.read("media/files.json")).toEqual({
         [Object.keys(Object(second.read("media/files.json")))[0] ?? ""]: {
           path: "b.jpg",
@@ -137,13 +138,13 @@ describe("the warning about a file", () => {
         "own.jpg": files["/odd.jpg"]
       })
       const first = yield* (yield* start({ images }))()
-      expect(first.fetched.warnings).toHaveLength(2)
+      expect(textsOf(first.fetched.warnings)).toHaveLength(2)
       const without = yield* (yield* start())(first)
-      expect(without.fetched.warnings).toBeUndefined()
+      expect(textsOf(without.fetched.warnings)).toBeUndefined()
       const whole = yield* Effect.promise(() => plain(64, 48).jpeg().toBuffer())
       set({ "objects.json": [{ id: 1, own: { localPath: "own.jpg" } }], "own.jpg": whole })
       const mended = yield* (yield* start({ images, find: undefined, optional: undefined }))(first)
-      expect(mended.fetched.warnings).toBeUndefined()
+      expect(textsOf(mended.fetched.warnings)).toBeUndefined()
       expect(Object.keys(mended.files)).not.toContain("media/files.json")
     }).pipe(run)
   )
@@ -157,7 +158,7 @@ describe("the warning about a file", () => {
       const { reads } = counts
       expect(reads).toBeGreaterThan(0)
       set({ "objects.json": [{ id: 1, image: "/map.svg" }, { id: 2 }] })
-      expect((yield* (yield* start())(first)).fetched.warnings).toHaveLength(1)
+      expect(textsOf((yield* (yield* start())(first)).fetched.warnings)).toHaveLength(1)
       expect(counts.reads).toBe(reads)
     }).pipe(
       Effect.provide(

@@ -8,6 +8,7 @@ import * as Predicate from "effect/Predicate"
 import { makeDocuments, makeFetch, mediaServices } from "../../../support/media.ts"
 import { plain } from "../../../support/pictures.ts"
 import * as ScriptedServer from "../../../support/ScriptedServer.ts"
+import { textsOf } from "../../../support/warnings.ts"
 
 const run = Effect.provide(mediaServices)
 
@@ -139,7 +140,7 @@ describe("the sizes of pictures", () => {
       })
       const first = yield* fetch()
       const { fetched, media, read } = first
-      expect(fetched.warnings).toEqual([
+      expect(textsOf(fetched.warnings)).toEqual([
         expect.stringContaining('record 7, field "file": the sizes'),
         expect.stringContaining('record 8, field "image": the sizes')
       ])
@@ -147,7 +148,7 @@ describe("the sizes of pictures", () => {
         { id: "7", file: { localPath: "attachments/own.png" } },
         { id: "8", image: { url: "/broken.jpg", localPath: media[0] } }
       ])
-      expect((yield* fetch(first)).fetched.warnings).toEqual(fetched.warnings)
+      expect(textsOf((yield* fetch(first)).fetched.warnings)).toEqual(textsOf(fetched.warnings))
     }).pipe(run)
   )
 })

@@ -22,6 +22,7 @@ import {
 } from "../../../support/media.ts"
 import * as ScriptedServer from "../../../support/ScriptedServer.ts"
 import { sha256 } from "../../../support/sha256.ts"
+import { textsOf } from "../../../support/warnings.ts"
 
 const run = Effect.provide(mediaServices)
 
@@ -298,7 +299,7 @@ describe("a source with media", () => {
         const without = yield* fetch(first)
         expect(localPaths(without.read("objects.json"))).toHaveLength(1)
         expect(without.media).toHaveLength(1)
-        expect(without.fetched.warnings).toEqual([expect.stringContaining("record b")])
+        expect(textsOf(without.fetched.warnings)).toEqual([expect.stringContaining("record b")])
 
         set({ "objects.json": [b, b] })
         server.next(...Array.from({ length: 4 }, () => ScriptedServer.text(503, "")))
@@ -308,7 +309,7 @@ describe("a source with media", () => {
         server.next(...Array.from({ length: 4 }, () => ScriptedServer.text(503, "")))
         const { value } = yield* withAdvancingClock(fetch(first))
         expect(value.media).toEqual(first.media.slice(1))
-        expect(value.fetched.warnings).toEqual([
+        expect(textsOf(value.fetched.warnings)).toEqual([
           expect.stringContaining("1 record without id"),
           expect.stringContaining("HTTP 503")
         ])
@@ -328,7 +329,7 @@ describe("a source with media", () => {
       const place = (name: string) =>
         `Document "objects.json", record ${name}, field "image.url" ("/${name}.jpg")`
       const warning = `5 files cannot be saved: ${server.url} responds with HTTP 404. ${place("a")}; ${place("b")}; ${place("c")}; and 2 more`
-      expect(missing.fetched.warnings).toEqual([warning])
+      expect(textsOf(missing.fetched.warnings)).toEqual([warning])
       expect(logged).toEqual([`WARN ${warning}`])
 
       yield* withLog(logged)(fetch(missing))
@@ -378,7 +379,7 @@ describe("a source with media", () => {
       const { value } = yield* withAdvancingClock(fetch())
       // Three files, and the files already in progress: six at a time, four tries each.
       expect((yield* Queue.takeAll(dead.received)).length).toBeLessThanOrEqual(32)
-      expect(value.fetched.warnings).toEqual([
+      expect(textsOf(value.fetched.warnings)).toEqual([
         expect.stringMatching(/^60 files cannot be saved: the connection to .* failed: .*; and 57 more$/)
       ])
       expect(value.media).toHaveLength(1)
@@ -417,7 +418,7 @@ describe("a source with media", () => {
       const { fetched } = yield* fetch()
       expect(yield* paths).toEqual(["/image.php?w=1&id=1", "/image.php?w=1&id=2"])
       expect(fetched.attachments?.total).toBe(2)
-      expect(fetched.warnings).toBeUndefined()
+      expect(textsOf(fetched.warnings)).toBeUndefined()
     }).pipe(run)
   )
 
@@ -429,7 +430,7 @@ describe("a source with media", () => {
         "a.json": [1, 2].map((id) => ({ id, image: { url: `/image.php?w=1#038;id=${id}` } })),
         "b.json": { image: { url: "/image.php#top" } }
       })
-      expect((yield* fetch()).fetched.warnings).toEqual([
+      expect(textsOf((yield* fetch()).fetched.warnings)).toEqual([
         'Document "a.json", field "*.image.url": 2 links in which "#" and a number are in the place of "&": servers do not get the text after "#", so different files may look the same. Correct the links, or change them in "steps"'
       ])
     }).pipe(run)
@@ -454,14 +455,14 @@ describe("a source with media", () => {
       for (const [name, file] of Object.entries(all)) files.set(`/${name}`, file)
       set({ "a.json": Object.keys(all).map((name) => ({ id: name, image: { url: `/${name}` } })) })
       const first = yield* fetch()
-      const { warnings = [] } = first.fetched
+      const warnings = textsOf(first.fetched.warnings) ?? []
       expect(warnings).toHaveLength(3)
       expect(warnings[0]).toMatch(
         /^2 files name other files: the other files are not saved, so it does not play offline\. Link to an MP4 file, or save the files together with folderSource\. .*film\.m3u8.*dash\.mpd/
       )
       expect(warnings[1]).toMatch(/bell-\w+\.gltf" names other files: .* Link to a GLB file, or/)
       expect(warnings[2]).toMatch(/map-\w+\.svg" names other files: .* Put the pictures into the SVG, or/)
-      expect((yield* fetch(first)).fetched.warnings).toEqual(warnings)
+      expect(textsOf((yield* fetch(first)).fetched.warnings)).toEqual(warnings)
     }).pipe(run)
   )
 
@@ -471,8 +472,8 @@ describe("a source with media", () => {
       set({ "objects.json": [{ id: "a", image: { url: "/a.jpg" } }] })
       const first = yield* fetch()
       const warnings = [expect.stringMatching(/^"media\.find" finds no link .*imgae/)]
-      expect(first.fetched.warnings).toEqual(warnings)
-      expect((yield* fetch(first)).fetched.warnings).toEqual(warnings)
+      expect(textsOf(first.fetched.warnings)).toEqual(warnings)
+      expect(textsOf((yield* fetch(first)).fetched.warnings)).toEqual(warnings)
     }).pipe(run)
   )
 
@@ -614,7 +615,7 @@ describe("a source with media", () => {
       set({ "objects.json": [{ id: "1", image: { url: "/a.jpg" } }] })
       const { fetched, files: saved } = yield* fetch()
       expect(Object.keys(saved)).toEqual(["objects.json"])
-      expect(fetched.warnings).toEqual([expect.stringContaining("it is empty, not image/jpeg")])
+      expect(textsOf(fetched.warnings)).toEqual([expect.stringContaining("it is empty, not image/jpeg")])
     }).pipe(run)
   )
 

@@ -44,7 +44,7 @@ describe("rows of translations", () => {
     key = "id"
   ) => {
     const { items: read, warnings } = readTranslations(items, { key, status })
-    return { warnings, items: inLanguages(read, ["de-DE", "en-US"]) }
+    return { warnings: warnings.map(({ text }) => text), items: inLanguages(read, ["de-DE", "en-US"]) }
   }
 
   it("without a language are left out with a warning, and their items stay", () => {

@@ -8,6 +8,7 @@ import * as RequestPacingMemory from "../../../../src/layers/memory/RequestPacin
 import { type FolderSourceConfig, folderSource } from "../../../../src/layers/sources/folder/folderSource.ts"
 import { openWithTestClock } from "../../../support/openSource.ts"
 import { temporaryFolder } from "../../../support/temporaryFolder.ts"
+import { textsOf } from "../../../support/warnings.ts"
 
 const environment = Layer.mergeAll(NodeContext.layer, HttpClientNode.layer, RequestPacingMemory.layer)
 
@@ -20,8 +21,8 @@ const fetchFiles = (
   Effect.gen(function* () {
     const { directory } = yield* temporaryFolder(files)
     const { fetch } = yield* openWithTestClock(folderSource({ id: "exhibits", directory, ...config }))
-    const { read, warnings = [] } = yield* fetch()
-    return { warnings, documents: yield* Effect.forEach(names, read) }
+    const { read, warnings } = yield* fetch()
+    return { warnings: textsOf(warnings) ?? [], documents: yield* Effect.forEach(names, read) }
   }).pipe(Effect.scoped, Effect.provide(environment))
 
 /** The records of a table. */

@@ -30,12 +30,14 @@ import * as RequestPacingMemory from "../../../../src/layers/memory/RequestPacin
 import { type FolderSourceConfig, folderSource } from "../../../../src/layers/sources/folder/folderSource.ts"
 import { HasDevServer } from "../../../../src/services/ContentServer.ts"
 import { BaseFolder, type FetchTarget, type PreviousContent } from "../../../../src/services/ContentSource.ts"
+import { note } from "../../../../src/services/Warning.ts"
 import { withAdvancingClock } from "../../../../src/testing/advancingClock.ts"
 import { contentSourceContract } from "../../../../src/testing/contentSourceContract.ts"
 import { withLog } from "../../../support/logged.ts"
 import * as ScriptedServer from "../../../support/ScriptedServer.ts"
 import { sha256 } from "../../../support/sha256.ts"
 import { somebodySleeps } from "../../../support/waiting.ts"
+import { textsOf } from "../../../support/warnings.ts"
 
 const environment = Layer.mergeAll(NodeContext.layer, HttpClientNode.layer, RequestPacingMemory.layer)
 const run = Effect.provide(environment)
@@ -543,7 +545,7 @@ describe("a folder as a source", () => {
         "Start.json": JSON.stringify({ film: "films/start.mp4" }),
         "photos/bell.jpg": "a bell"
       })
-      expect((yield* fetch()).warnings).toEqual([
+      expect(textsOf((yield* fetch()).warnings)).toEqual([
         'Document "Objects": Objects.csv, line 4, "photo": there is no file "photos/bel.jpg" in the folder. Is it "photos/bell.jpg"?',
         'Document "Objects": Objects.csv, line 5, "film": there is no file "bell.jpg" in the folder. Is it "photos/bell.jpg"?',
         'Document "Start": Start.json, "film": there is no file "films/start.mp4" in the folder.',
@@ -566,7 +568,7 @@ describe("a folder as a source", () => {
         "photos/bell 1.jpg": "a bell",
         "photos/bell #1.jpg": "another"
       })
-      expect((yield* fetch()).warnings).toEqual(
+      expect(textsOf((yield* fetch()).warnings)).toEqual(
         [
           ["C:\\\\photos\\\\bell 1.jpg", 1],
           ["photos/bell%201.jpg", 2],
@@ -585,7 +587,7 @@ describe("a folder as a source", () => {
         "Objects.csv": "id,format,ending\n1,pdf,.jpg\n2,mp4,a/.png\n3,GLB,guides.pdf\n",
         "guides.pdf": "%PDF-1.4"
       })
-      expect((yield* fetch()).warnings).toBeUndefined()
+      expect(textsOf((yield* fetch()).warnings)).toBeUndefined()
     }).pipe(run)
   )
 
@@ -601,7 +603,7 @@ describe("a folder as a source", () => {
         id: "1",
         photo: "photos/bell.jpg"
       })
-      expect(warnings).toEqual([
+      expect(textsOf(warnings)).toEqual([
         'Document "Objects": Objects.csv, line 3, "photo": there is no file "photos/be\\u00adll.jpg" in the folder. Is it "photos/bell.jpg"?',
         'Document "Objects": Objects.csv, line 4, "photo": there is no file "photos/bell.j\\u00adpg" in the folder. Is it "photos/bell.jpg"?'
       ])
@@ -613,9 +615,11 @@ describe("a folder as a source", () => {
       const rows = Array.from({ length: 2000 }, (_, row) => `${row},photos/${row}.jpg`)
       const { fetch } = yield* setUp({ "Objects.csv": `id,photo\n${rows.join("\n")}\n` })
       const { warnings } = yield* fetch()
-      expect(warnings).toHaveLength(11)
-      expect(warnings?.at(-2)).toMatch(/line 11, "photo": there is no file "photos\/9\.jpg"/)
-      expect(warnings?.at(-1)).toBe('Document "Objects": 1990 more files in cells: not in the folder.')
+      expect(textsOf(warnings)).toHaveLength(11)
+      expect(textsOf(warnings)?.at(-2)).toMatch(/line 11, "photo": there is no file "photos\/9\.jpg"/)
+      expect(textsOf(warnings)?.at(-1)).toBe(
+        'Document "Objects": 1990 more files in cells: not in the folder.'
+      )
     }).pipe(run)
   )
 
@@ -644,7 +648,7 @@ describe("a folder as a source", () => {
       )
       const { directory, warnings } = yield* fetch()
       const photo = "photos/Sch\u00f6nbrunn.jpg"
-      expect(warnings).toBeUndefined()
+      expect(textsOf(warnings)).toBeUndefined()
       expect(JSON.parse(yield* text(directory, "Objects.json"))).toEqual([
         { id: "1", photo },
         { id: "2", photo }
@@ -674,7 +678,7 @@ describe("a folder as a source", () => {
         { id: "1", photo: { localPath: "photos/bell.png", sizes: [{ width: 2, height: 1 }] } },
         { id: "2", photo: "photos/boat.png" }
       ])
-      expect(warnings).toEqual([
+      expect(textsOf(warnings)).toEqual([
         expect.stringMatching(/line 3, "photo": there is no file "photos\/boat\.png"/)
       ])
     }).pipe(run)
@@ -807,7 +811,9 @@ describe("a folder as a source", () => {
       yield* edit(() => writeFile(Buffer.concat([folder, Buffer.from("b\xfccher.jpg", "latin1")]), "x"))
       expect(yield* fetch()).toMatchObject({
         attachments: { total: 1 },
-        warnings: ["photos/b\ufffdcher.jpg: the name of this file is no UTF-8, so it is left out. Rename it."]
+        warnings: [
+          note("photos/b\ufffdcher.jpg: the name of this file is no UTF-8, so it is left out. Rename it.")
+        ]
       })
     }).pipe(run)
   )
@@ -824,7 +830,7 @@ describe("a folder as a source", () => {
       )
       const { digests, warnings } = yield* fetch()
       expect(Object.keys(digests ?? {}).sort()).toEqual(["Objects.json", "Settings.json", "photos/bell.jpg"])
-      expect(warnings).toEqual([
+      expect(textsOf(warnings)).toEqual([
         "socket: it is a socket, and no file, so it is left out.",
         "photos/pipe: it is a pipe, and no file, so it is left out."
       ])
@@ -837,7 +843,7 @@ describe("a folder as a source", () => {
         /photos\/bell\.jpg: is empty, .*Copy it again, or remove it/
       )
       const { fetch } = yield* setUp({ "notes.txt": "" })
-      expect((yield* fetch()).warnings).toBeUndefined()
+      expect(textsOf((yield* fetch()).warnings)).toBeUndefined()
     }).pipe(run)
   )
 
@@ -866,14 +872,14 @@ describe("a folder as a source", () => {
           "i.glb: it begins with nothing but zeros, perhaps because copying was interrupted. Copy it again."
         ]
         const first = yield* fetch()
-        expect(first.warnings).toEqual(warnings)
-        expect((yield* fetch({ previous: first.previous })).warnings).toEqual(warnings)
+        expect(textsOf(first.warnings)).toEqual(warnings)
+        expect(textsOf((yield* fetch({ previous: first.previous })).warnings)).toEqual(warnings)
         const restarted = yield* folderSource({ id: "exhibits", directory: place(".") }).make
         const target = { directory: place("../v"), previous: first.previous, progress: () => Effect.void }
         yield* edit(() => mkdir(target.directory))
-        expect((yield* withAdvancingClock(restarted.fetch(target))).value.warnings).toEqual(warnings)
+        expect(textsOf((yield* withAdvancingClock(restarted.fetch(target))).value.warnings)).toEqual(warnings)
         yield* edit(() => rm(place("b.psd")))
-        expect((yield* fetch({ previous: first.previous })).warnings).toEqual([
+        expect(textsOf((yield* fetch({ previous: first.previous })).warnings)).toEqual([
           warnings[0],
           ...warnings.slice(2)
         ])

@@ -20,6 +20,7 @@ import { BaseFolder } from "../../../../src/services/ContentSource.ts"
 import { withAdvancingClock } from "../../../../src/testing/advancingClock.ts"
 import { withLocked } from "../../../support/lockedFiles.ts"
 import { withLog } from "../../../support/logged.ts"
+import { textsOf } from "../../../support/warnings.ts"
 
 const environment = Layer.mergeAll(NodeContext.layer, HttpClientNode.layer, RequestPacingMemory.layer)
 const run = Effect.provide(environment)
@@ -89,7 +90,7 @@ describe("key/value tables of a folder", () => {
         film: "lost.mp4",
         logo: "logo.svg"
       })
-      expect(warnings).toEqual([expect.stringContaining('"film": there is no file "lost.mp4"')])
+      expect(textsOf(warnings)).toEqual([expect.stringContaining('"film": there is no file "lost.mp4"')])
     }).pipe(run)
   )
 
@@ -113,7 +114,7 @@ describe("key/value tables of a folder", () => {
         'Settings.csv: the key "a" is a value and an array at once (line 2 and line 4)'
       )
       const { fetch } = yield* setUp({ "Settings.csv": "key,value\na,1\n,2\n" }, config)
-      expect((yield* fetch).warnings?.join()).toContain(
+      expect(textsOf((yield* fetch).warnings)?.join()).toContain(
         'Settings.csv: 1 row has no text in the column "key"; left out (line 3)'
       )
     }).pipe(run)
@@ -195,7 +196,7 @@ describe("records that may be left out", () => {
       )
       const { records, saved, warnings } = yield* fetch
       expect(records).toBe(11)
-      expect(warnings?.filter((warning) => warning.includes("left out"))).toEqual([
+      expect(textsOf(warnings)?.filter((warning) => warning.includes("left out"))).toEqual([
         'Document "Objects": Objects.csv, line 5, is left out: "title": expected text, found nothing'
       ])
       expect(yield* saved("Tours.json")).toEqual([

@@ -14,6 +14,7 @@ import type { FetchTarget, PreviousContent } from "../../../../src/services/Cont
 import { contentSourceContract } from "../../../../src/testing/contentSourceContract.ts"
 import * as ScriptedServer from "../../../support/ScriptedServer.ts"
 import { sha256 } from "../../../support/sha256.ts"
+import { textsOf } from "../../../support/warnings.ts"
 
 const environment = Layer.mergeAll(NodeContext.layer, HttpClientNode.layer, RequestPacingMemory.layer)
 const run = Effect.provide(environment)
@@ -91,7 +92,7 @@ describe("a source from a function", () => {
           })()
         })
       })
-      expect((yield* fetch()).warnings).toEqual([
+      expect(textsOf((yield* fetch()).warnings)).toEqual([
         "1 number saved as text, to lose no digit: 12345678901234567890"
       ])
     }).pipe(run)

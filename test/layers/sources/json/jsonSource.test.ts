@@ -15,6 +15,7 @@ import { reaching } from "../../../support/elsewhere.ts"
 import { httpClient } from "../../../support/httpClientWithoutKeepAlive.ts"
 import { openSource } from "../../../support/openSource.ts"
 import * as ScriptedServer from "../../../support/ScriptedServer.ts"
+import { textsOf } from "../../../support/warnings.ts"
 
 const environment = Layer.mergeAll(NodeContext.layer, HttpClientNode.layer, RequestPacingMemory.layer)
 const run = Effect.provide(environment)
@@ -130,7 +131,7 @@ describe("a source of JSON at URLs", () => {
       const rows = as === "csv" ? "id,title\n1,M\ufffdller\n2,GrÃ¶ÃŸe\n" : '["M\ufffdller",\n"GrÃ¶ÃŸe"]'
       const server = yield* ScriptedServer.make(ScriptedServer.text(200, rows))
       const { fetch } = yield* setUp({ documents: { events: { url: server.url, as } } })
-      expect((yield* fetch()).warnings).toEqual([
+      expect(textsOf((yield* fetch()).warnings)).toEqual([
         expect.stringMatching(/^Document "events": .*has "\ufffd"/),
         expect.stringMatching(/^Document "events": .*has "Ã¶"/)
       ])
@@ -145,7 +146,7 @@ it.scopedLive("lost letters on many pages of a list are one warning of a JSON so
       return ScriptedServer.json(200, page > 3 ? [] : [{ id: page, title: "M\ufffdller" }])(response, request)
     })
     const { fetch } = yield* setUp({ documents: { events: { url: server.url, page: "page" } } })
-    expect((yield* fetch()).warnings).toEqual([expect.stringMatching(/has "\ufffd"/)])
+    expect(textsOf((yield* fetch()).warnings)).toEqual([expect.stringMatching(/has "\ufffd"/)])
   }).pipe(run)
 )
 

@@ -3,6 +3,7 @@ import * as FastCheck from "effect/FastCheck"
 import * as Option from "effect/Option"
 import type { JsonObject } from "../../../../src/layers/documents/jsonValues.ts"
 import { assetUrl, readAsset, withAssetUrls } from "../../../../src/layers/sources/sanity/sanitySource.ts"
+import { textsOf } from "../../../support/warnings.ts"
 
 const place = { projectId: "zp7mbokg", dataset: "production" }
 const textOf = (characters: string, minLength: number) =>
@@ -106,7 +107,9 @@ describe("references to assets", () => {
   it("are a warning if they lead to no picture or file of Sanity", () => {
     const clip = { _type: "mux.video", asset: { _type: "reference", _ref: "0b5f6b3e-6d2a" } }
     const short = { _type: "image", asset: { _ref: `image-${"a".repeat(23)}-1x1-jpg` } }
-    expect(withAssetUrls([{ clip, short, cover: { asset: { _ref: vase } } }], place).warnings).toEqual([
+    expect(
+      textsOf(withAssetUrls([{ clip, short, cover: { asset: { _ref: vase } } }], place).warnings)
+    ).toEqual([
       '2 references in "asset" to no picture or file of Sanity, "0b5f6b3e-6d2a" first: nothing is downloaded for it. Query what it refers to, such as a video at another service, with its link'
     ])
   })

@@ -19,6 +19,7 @@ import { follow, services, sourceRows } from "../../../support/content.ts"
 import { httpClient } from "../../../support/httpClientWithoutKeepAlive.ts"
 import { withLog } from "../../../support/logged.ts"
 import * as SanityServer from "../../../support/sanityServer.ts"
+import { textsOf } from "../../../support/warnings.ts"
 
 const common = Layer.mergeAll(NodeContext.layer, RequestPacingMemory.layer)
 const run = Effect.provide(Layer.merge(common, HttpClientNode.layer))
@@ -177,7 +178,7 @@ describe("a Sanity source", () => {
       const clip = { _type: "mux.video", asset: { _type: "reference", _ref: "0b5f6b3e-6d2a" } }
       const server = yield* SanityServer.make([{ _id: "a", _type: "event", clip }])
       const { fetch } = yield* setUp(server)
-      expect((yield* fetch).warnings).toEqual([
+      expect(textsOf((yield* fetch).warnings)).toEqual([
         expect.stringMatching(/^Document "events": 1 reference in "asset" .*"0b5f6b3e-6d2a"/)
       ])
     }).pipe(run, withLog([]))

@@ -13,6 +13,7 @@ import { attachments } from "../../../../src/layers/sources/tables/AirtableClien
 import * as TableSource from "../../../../src/layers/sources/tables/TableSource.ts"
 import { type PageRequest, TableSourceClient } from "../../../../src/services/TableSourceClient.ts"
 import * as TableSourceClientMemory from "../../../../src/testing/TableSourceClientMemory.ts"
+import { textsOf } from "../../../support/warnings.ts"
 
 type Options = Partial<Parameters<typeof TableSource.make>[0]>
 
@@ -112,7 +113,7 @@ describe("linked records", () => {
         { id: "rec1", fields: { Maker: ["recA", "recX"] } },
         { id: "rec2", fields: { Maker: ["recX"] } }
       ])
-      expect((yield* fetch).warnings).toEqual([
+      expect(textsOf((yield* fetch).warnings)).toEqual([
         'Table "Objects": the field "Maker" has 2 ids that no record of "Makers" has; kept as they are (recX)'
       ])
       expect(yield* saved("Objects")).toEqual([

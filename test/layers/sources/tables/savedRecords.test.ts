@@ -8,6 +8,7 @@ import { withWarnings } from "../../../../src/layers/documents/warnings.ts"
 import { makeSavedRecord, savedRecords } from "../../../../src/layers/sources/tables/tableDocuments.ts"
 import type { TableRecord } from "../../../../src/services/TableSourceClient.ts"
 import { reversed } from "../../../support/reversed.ts"
+import { textsOf } from "../../../support/warnings.ts"
 
 const name = FastCheck.oneof(
   FastCheck.string({ unit: "binary" }),
@@ -84,7 +85,7 @@ describe("the columns of a table", () => {
       ])
       const [saved, warnings] = yield* withWarnings(listOf(savedRecords("Objects", pages)))
       expect(saved).toMatchObject([{ id: "rec1", "Title ": "Bell", Year: 1862 }, { id: "rec2" }])
-      expect(warnings).toEqual([
+      expect(textsOf(warnings)).toEqual([
         'the name of the column "Title " begins or ends with a space or an invisible character. Remove it.',
         'the name of the column "Room\\u200bs" has an invisible character or more than one space inside. Remove it.'
       ])

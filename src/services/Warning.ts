@@ -1,0 +1,53 @@
+/**
+ * A warning for the editors of content: the content is published, and somebody should look at it.
+ */
+import * as Schema from "effect/Schema"
+
+/**
+ * A warning about the content of a source.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Warning = Schema.Struct({
+  /** Its kind, for example `gone:records` (docs/problems.md). */
+  code: Schema.String,
+  /** What it is about, without numbers that change: `source`, `source/document`, `source/document/field`, or a file. */
+  subject: Schema.String,
+  /** What is wrong, where, and what to do: a sentence for people. */
+  text: Schema.String
+})
+export type Warning = typeof Warning.Type
+
+/** The codes of the warnings that Vitrine itself gives. The readers log them, so the status does not. */
+export const warningCodes: ReadonlyArray<string> = [
+  "cell:error",
+  "content:note",
+  "file:cut",
+  "file:elsewhere",
+  "file:encoding",
+  "file:missing",
+  "file:unplayable",
+  "file:wrong",
+  "gone:document",
+  "gone:field",
+  "gone:files",
+  "gone:language",
+  "gone:records",
+  "names:alike",
+  "names:twice",
+  "number:large",
+  "records:twice",
+  "rights:field"
+]
+
+/** A warning of no particular kind. Default subject: the whole. */
+export const note = (text: string, subject = ""): Warning => ({ code: "content:note", subject, text })
+
+/** The warning, about a part of something larger: of a document, a source. */
+export const within =
+  (whole: string) =>
+  (warning: Warning): Warning => ({
+    ...warning,
+    subject: warning.subject === "" ? whole : `${whole}/${warning.subject}`
+  })
