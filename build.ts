@@ -198,6 +198,13 @@ const writeImport = ({ outputs }: Metafile) => {
   )
 }
 
+/** Node makes the threads for file calls when it loads the first ES module, so their number is set before. */
+writeFileSync(
+  "dist/bin.cjs",
+  `#!/usr/bin/env node\nprocess.env.UV_THREADPOOL_SIZE ??= "16"\nimport("./bin.js")\n`,
+  { mode: 0o755 }
+)
+
 /** The types of what a script element gives. */
 for (const [name, globalName] of Object.entries(globals)) {
   writeFileSync(

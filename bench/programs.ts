@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url"
 /** The arguments of Node. */
 export type Program = ReadonlyArray<string>
 
-export const bin = fileURLToPath(new URL("../../dist/bin.js", import.meta.url))
+export const bin = fileURLToPath(new URL("../../dist/bin.cjs", import.meta.url))
 
 export interface Place {
   readonly directory: string

@@ -15,7 +15,7 @@ import { type Browser, chromium } from "playwright-core"
 
 const repository = fileURLToPath(new URL("../..", import.meta.url))
 const image = (name: string) => join(repository, "docs/images", name)
-const bin = join(repository, "dist/bin.js")
+const bin = join(repository, "dist/bin.cjs")
 
 const made = mkdtempSync(join(tmpdir(), "vitrine-pictures-"))
 for (const name of ["exhibit/vitrine.config.ts", "exhibit/page", "exhibit/tables", "table-server"]) {

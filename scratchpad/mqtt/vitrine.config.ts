@@ -1,7 +1,7 @@
 /**
  * A controller whose versions are announced over MQTT:
  *
- *     npm run build && MQTT_URL=mqtt://127.0.0.1 node dist/bin.js start --config scratchpad/mqtt/vitrine.config.ts
+ *     npm run build && MQTT_URL=mqtt://127.0.0.1 node dist/bin.cjs start --config scratchpad/mqtt/vitrine.config.ts
  */
 import { content, defineConfig, tableSource } from "vitrine"
 import { tableServer } from "../table-server/tableServer.ts"

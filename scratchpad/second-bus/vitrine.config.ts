@@ -1,7 +1,7 @@
 /**
  * A controller that shares its events with every process that has the same journal:
  *
- *     npm run build && node dist/bin.js start --config scratchpad/second-bus/vitrine.config.ts
+ *     npm run build && node dist/bin.cjs start --config scratchpad/second-bus/vitrine.config.ts
  */
 import { defineConfig, httpTransport } from "vitrine"
 import * as EventBusJournal from "./EventBusJournal.ts"

@@ -54,7 +54,7 @@ const part = (name: string, config: string, more: Record<string, string>) =>
     name,
     [
       process.execPath,
-      here("../../dist/bin.js"),
+      here("../../dist/bin.cjs"),
       "start",
       ...["--config", here(`${config}/vitrine.config.ts`)],
       ...["--run-dir", `${dataFolder}/${name}`]

@@ -31,7 +31,7 @@ const start = (name: string, config: string, settings: Readonly<Record<string, s
   mkdirSync(runDir, { recursive: true, mode: 0o700 })
   const controller = spawn(
     process.execPath,
-    [here("../../dist/bin.js"), "start", "--config", here(config), "--run-dir", runDir],
+    [here("../../dist/bin.cjs"), "start", "--config", here(config), "--run-dir", runDir],
     {
       env: { ...env, ...settings, DOWNLOADS: join(folder, "downloads", name) },
       stdio: ["ignore", "ignore", "pipe"]

@@ -32,6 +32,31 @@ layer(environment, { excludeTestServices: true, timeout: 240_000 })("the package
     })
   )
 
+  it.scoped("calls files while eight other calls hang", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* install(peersAndDependencies)
+      // Opening a pipe waits until somebody writes to it.
+      const configuration = `
+        import { execFileSync } from "node:child_process"
+        import { open, openSync, stat } from "node:fs"
+        import { defineConfig } from "vitrine"
+        execFileSync("mkfifo", ["pipe"])
+        for (let calls = 0; calls < 8; calls++) open("pipe", "r", () => {})
+        stat("pipe", () => {
+          console.error("The file was found")
+          openSync("pipe", "r+")
+        })
+        export default defineConfig({ plugins: [] })`
+      yield* fs.writeFileString(join(folder, "vitrine.config.ts"), configuration)
+      const bin = join(folder, "node_modules/.bin/vitrine")
+      const controller = yield* runVitrine(["start"], { cwd: folder, bin })
+      yield* controller.logged(/(The file was found)/)
+      yield* controller.signal("SIGTERM")
+      expect(yield* controller.ended).toMatchObject({ status: 0 })
+    })
+  )
+
   it.scoped("serves the page of the dashboard in an Effect program", () =>
     Effect.gen(function* () {
       const program = `

@@ -31,7 +31,7 @@ export const install = Effect.fnUntraced(function* (names: ReadonlyArray<string>
   for (const name of names) {
     yield* link(join(repository, "node_modules", name), join(modules, name))
   }
-  yield* link("../vitrine/dist/bin.js", join(modules, ".bin/vitrine"))
+  yield* link("../vitrine/dist/bin.cjs", join(modules, ".bin/vitrine"))
   yield* fs.writeFileString(join(folder, "package.json"), '{ "type": "module" }\n')
   return folder
 })

@@ -76,7 +76,7 @@ export default defineConfig({
     args: ReadonlyArray<string>,
     env: Readonly<Record<string, string>> = {},
     options: Pick<Options, "by" | "onTerminal" | "uid"> = {}
-  ) => runVitrine(args, { bin: join(packageFolder, "dist/bin.js"), cwd: folder, env, ...options })
+  ) => runVitrine(args, { bin: join(packageFolder, "dist/bin.cjs"), cwd: folder, env, ...options })
 
   /** Serves the project's tables from this process, and returns the address. */
   const serveTables = (options: TableServer.Options = {}) =>

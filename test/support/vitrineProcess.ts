@@ -37,7 +37,7 @@ export interface Options {
   readonly by?: ReadonlyArray<string>
 }
 
-export const builtBin = fileURLToPath(new URL("../../dist/bin.js", import.meta.url))
+export const builtBin = fileURLToPath(new URL("../../dist/bin.cjs", import.meta.url))
 
 /** Runs `vitrine …`; it is killed with the scope if it still runs then. */
 export const runVitrine = (

@@ -33,7 +33,7 @@ const runs = Effect.fnUntraced(function* (
   const { args, program } = startedBy[name]()
   const [bin, ...rest] = args
   expect(program).toMatch(/[/\\]node(\.exe)?$/)
-  expect(bin).toBe("node_modules/vitrine/dist/bin.js")
+  expect(bin).toBe("node_modules/vitrine/dist/bin.cjs")
 
   const { uid } = options
   const project = uid === undefined ? makeProject : makeProjectForOthers

@@ -43,7 +43,7 @@ const scripts: Readonly<Record<string, string>> = JSON.parse(read("package.json"
 
 /** Work on the repository itself, which other tests do: what is named has to be there. */
 const isOfRepository = (line: string) => {
-  if (!/^(\w+=\S+ )?(npm|cd|npx vitest|node dist\/bin.js) /.test(line)) return false
+  if (!/^(\w+=\S+ )?(npm|cd|npx vitest|node dist\/bin.cjs) /.test(line)) return false
   const named = [...line.matchAll(/npm (?:run (\S+)|(start|test))/g)].map(([, a, b]) => a ?? b ?? "")
   const paths = line.match(/(?<= )(test|docs|src|scratchpad)\/\S*/g) ?? []
   expect(named.filter((name) => !(name in scripts))).toEqual([])

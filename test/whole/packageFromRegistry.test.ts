@@ -79,7 +79,7 @@ const emptyProject = Effect.gen(function* () {
   const write = (name: string, text: string) => fs.writeFileString(join(folder, name), text)
   yield* write("package.json", '{ "private": true, "type": "module" }\n')
   const vitrine = (...args: ReadonlyArray<string>) =>
-    runVitrine(args, { cwd: folder, bin: join(folder, "node_modules/vitrine/dist/bin.js") })
+    runVitrine(args, { cwd: folder, bin: join(folder, "node_modules/vitrine/dist/bin.cjs") })
   return { folder, vitrine, write }
 })
 

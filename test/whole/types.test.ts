@@ -77,7 +77,7 @@ layer(environment, { excludeTestServices: true, timeout: 240_000 })("vitrine typ
       const folder = yield* Installed
       const write = (name: string, text: string) => fs.writeFileString(join(folder, name), text)
       const vitrine = (...args: ReadonlyArray<string>) =>
-        runVitrine(args, { bin: join(folder, "node_modules/vitrine/dist/bin.js"), cwd: folder })
+        runVitrine(args, { bin: join(folder, "node_modules/vitrine/dist/bin.cjs"), cwd: folder })
       const compiled = (module: string, moduleResolution: string, ...files: ReadonlyArray<string>) =>
         Effect.as(
           write("tsconfig.json", settings(module, moduleResolution, ["vitrine.d.ts", ...files])),

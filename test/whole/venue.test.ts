@@ -39,7 +39,7 @@ const startVenue = (folder: string, tables: string) =>
 const fleetOf = (folder: string) =>
   Effect.async<string>((resume) => {
     const hub = ["--config", inProject("scratchpad/venue/hub/vitrine.config.ts")]
-    const args = [inProject("dist/bin.js"), "fleet", ...hub, "--run-dir", `${folder}/.vitrine/hub`]
+    const args = [inProject("dist/bin.cjs"), "fleet", ...hub, "--run-dir", `${folder}/.vitrine/hub`]
     execFile(process.execPath, args, (_, text) => resume(Effect.succeed(text)))
   })
 

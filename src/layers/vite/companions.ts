@@ -141,7 +141,7 @@ export const runCommand = (
   let isEnding = false
   let disconnect = () => {}
   const run = async () => {
-    const bin = packageFile("dist/bin.js")
+    const bin = packageFile("dist/bin.cjs")
     const child = spawn(process.execPath, ["--import", endWithParent, bin, ...command], {
       cwd,
       env,

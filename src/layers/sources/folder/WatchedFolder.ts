@@ -20,6 +20,7 @@ import { monotonicMillis } from "../../../internal/monotonicMillis.ts"
 import { folderPause } from "../../../internal/Schedules.ts"
 import { changesSince, type SourceChanges } from "../../../services/ContentSource.ts"
 import type { SourceError } from "../../../services/SourceError.ts"
+import type { FolderCalls } from "./folderCalls.ts"
 import { isHeld } from "./folderFiles.ts"
 import {
   type FolderFile,
@@ -102,10 +103,11 @@ export interface WatchedFolder {
 /** `directory` is absolute. */
 export const make = Effect.fnUntraced(function* (
   directory: string,
-  hasDocuments: boolean
+  hasDocuments: boolean,
+  { call, guard }: FolderCalls
 ): Effect.fn.Return<WatchedFolder> {
   const state = yield* Ref.make<State>({ renewed: 0 })
-  const looking = lookAtFolder(directory, hasDocuments)
+  const looking = lookAtFolder(directory, hasDocuments, call)
 
   /** Fails while another program still has a wanted file open. */
   const checkHeld = Effect.gen(function* () {
@@ -132,7 +134,7 @@ export const make = Effect.fnUntraced(function* (
       return [seen, { ...before, seen }]
     })
     return time - seen.since >= Duration.toMillis(quietTime) ? now : yield* stillWritten(seen.changed)
-  })
+  }).pipe(guard)
 
   const whenQuiet = (patience: Duration.Duration) =>
     Effect.retry(look, {
@@ -180,7 +182,7 @@ export const make = Effect.fnUntraced(function* (
           yield* Ref.update(state, (before) => ({ ...before, held: { file, error } }))
         }
         return yield* new Disturbed({ by: error })
-      })
+      }).pipe(guard)
 
   const take: WatchedFolder["take"] = (use, isNew) =>
     Ref.modify(state, ({ polled, ...before }) => [polled, before] as const).pipe(

@@ -65,10 +65,12 @@ export const digestOf = (file: FolderFile): Effect.Effect<Digested, SourceError 
 /** Whether another program keeps the file from being opened. */
 export const isHeld = (file: FolderFile): Effect.Effect<boolean> =>
   Effect.promise(() =>
-    disk.open(file.place, withoutLinkOrWait).then(
-      (handle) => disk.close(handle).then(() => false),
-      (cause) => isPassing(cause)
-    )
+    file
+      .call(() => disk.open(file.place, withoutLinkOrWait))
+      .then(
+        (handle) => disk.close(handle).then(() => false),
+        (cause) => isPassing(cause)
+      )
   )
 
 /**
@@ -99,7 +101,7 @@ export const readFlaw = (file: FolderFile): Promise<Flaw | undefined> =>
   withHandle(file, async (handle) => {
     const look = async (bytes: number) => {
       const head = Buffer.allocUnsafe(Math.min(file.size, bytes))
-      const { bytesRead } = await disk.read(handle, head, 0, head.length, 0)
+      const { bytesRead } = await file.call(() => disk.read(handle, head, 0, head.length, 0))
       return flawOf(file.path, head.subarray(0, bytesRead))
     }
     // Most files have no flaw, and 4 KiB prove this; the kind of a flaw may need more bytes.
@@ -129,12 +131,14 @@ const attempt = <A>({ path }: FolderFile, action: (signal: AbortSignal) => Promi
   Effect.tryPromise({ try: action, catch: unreadable(path) })
 
 const withHandle = async <A>(file: FolderFile, use: (handle: number) => Promise<A>): Promise<A> => {
-  const handle = await disk.open(file.place, withoutLinkOrWait).catch((cause) => {
-    // The error of opening a link, which the look did not find.
-    throw cause.code === "ELOOP" ? stillWritten(file.path) : cause
-  })
+  const handle = await file
+    .call(() => disk.open(file.place, withoutLinkOrWait))
+    .catch((cause) => {
+      // The error of opening a link, which the look did not find.
+      throw cause.code === "ELOOP" ? stillWritten(file.path) : cause
+    })
   try {
-    const stats = await disk.fstat(handle)
+    const stats = await file.call(() => disk.fstat(handle))
     if (!stats.isFile() || !isSame(seenOf(stats), file)) throw stillWritten(file.path)
     return await use(handle)
   } finally {
@@ -143,7 +147,7 @@ const withHandle = async <A>(file: FolderFile, use: (handle: number) => Promise<
 }
 
 const readParts = async (
-  { path, size }: FolderFile,
+  { call, path, size }: FolderFile,
   handle: number,
   signal: AbortSignal,
   onPart: (part: Uint8Array, start: number) => Promise<void>
@@ -151,7 +155,8 @@ const readParts = async (
   const buffer = Buffer.allocUnsafe(Math.min(size, partSize))
   for (let done = 0; done < size; ) {
     signal.throwIfAborted()
-    const { bytesRead } = await disk.read(handle, buffer, 0, Math.min(buffer.length, size - done), null)
+    const length = Math.min(buffer.length, size - done)
+    const { bytesRead } = await call(() => disk.read(handle, buffer, 0, length, null))
     if (bytesRead === 0) throw stillWritten(path)
     await onPart(buffer.subarray(0, bytesRead), done)
     done += bytesRead

@@ -43,6 +43,7 @@ import { ImageOptions } from "../../documents/media/MediaOptions.ts"
 import * as PathPattern from "../../documents/media/PathPattern.ts"
 import { failureOf } from "../../documents/sourceErrors.ts"
 import { notice } from "../../documents/warnings.ts"
+import { makeFolderCalls } from "./folderCalls.ts"
 import { documentName, type FolderFile, FolderInUse, type FolderLook, printablePath } from "./lookAtFolder.ts"
 import { isShownType, makeNamedFiles, type NamedFiles } from "./namedFiles.ts"
 import { makeProblemsFile } from "./problemsFile.ts"
@@ -152,8 +153,9 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
       detail: `${found.value} is in this folder, and everybody who can read the content could read this file. Keep content in a separate folder.`
     })
   }
+  const calls = makeFolderCalls(directory)
   const isBuildNeeded = !options.documents && !(yield* HasDevServer)
-  const folder = yield* WatchedFolder.make(directory, options.documents)
+  const folder = yield* WatchedFolder.make(directory, options.documents, calls)
   const takeFiles = makeTakeFiles()
   const { withPermits } = yield* Effect.makeSemaphore(1)
 
@@ -240,7 +242,7 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
     return yield* documentSource.fetch({ ...target, ...found })
   })
 
-  const file = options.problems && (yield* makeProblemsFile(id, directory))
+  const file = options.problems && (yield* makeProblemsFile(id, directory, calls))
 
   const source: ContentSource = {
     ...documentSource,

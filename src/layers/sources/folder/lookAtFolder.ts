@@ -17,6 +17,7 @@ import { OptionalErrorChain } from "../../../internal/SerializedError.ts"
 import { errorCode } from "../../../internal/serializeError.ts"
 import { SourceError } from "../../../services/SourceError.ts"
 import { placeText, type TextMistake } from "../../documents/textMistakes.ts"
+import type { FolderCalls } from "./folderCalls.ts"
 
 /** The properties that show whether a file is unchanged. */
 interface Seen {
@@ -35,6 +36,8 @@ export interface FolderFile extends Seen {
   readonly path: string
   /** Absolute; for a link, the path of its target. */
   readonly place: string
+  /** For all calls to the file. */
+  readonly call: FolderCalls["call"]
 }
 
 export interface FolderLook {
@@ -95,11 +98,12 @@ const nothing: FolderLook = { files: [], folders: [], stamp: "nothing", leftOut:
  */
 export const lookAtFolder = Effect.fn("FolderSource.look")(function* (
   directory: string,
-  hasDocuments: boolean
+  hasDocuments: boolean,
+  call: FolderCalls["call"]
 ) {
   const root = yield* attempt(
     () =>
-      disk.realpath(directory).catch((cause) => {
+      call(() => disk.realpath(directory)).catch((cause) => {
         if (hasDocuments || errorCode(cause) !== "ENOENT") throw cause
       }),
     cannotRead(directory)
@@ -123,24 +127,29 @@ export const lookAtFolder = Effect.fn("FolderSource.look")(function* (
     })
 
   const lookAtFile = async (entry: Dirent, place: string, path: string): Promise<FolderFile | undefined> => {
-    const target = entry.isSymbolicLink() ? await targetOf(root, place, path) : place
-    const stats = await ifThere(path, disk.lstat(target))
+    const target = entry.isSymbolicLink() ? await targetOf(root, place, path, call) : place
+    const stats = await ifThere(
+      path,
+      call(() => disk.lstat(target))
+    )
     if (entry.isSymbolicLink() && stats?.isDirectory()) {
       throw new SourceError({
         place: printablePath(path),
         detail: "is a link to a folder. Copy the folder itself."
       })
     }
-    if (stats?.isFile()) return { path, place: target, ...seenOf(stats) }
+    if (stats?.isFile()) return { path, place: target, call, ...seenOf(stats) }
     if (stats !== undefined)
       leftOut.push(`${printablePath(path)}: it is ${kindOf(stats)}, and no file, so it is left out.`)
     return undefined
   }
 
-  const list = (folder: string, prefix: string) =>
-    prefix === ""
-      ? attempt(() => disk.readdir(folder, { withFileTypes: true }), cannotRead(directory))
-      : attempt(() => ifThere(prefix.slice(0, -1), disk.readdir(folder, { withFileTypes: true })))
+  const list = (folder: string, prefix: string) => {
+    const entries = () => call(() => disk.readdir(folder, { withFileTypes: true }))
+    return prefix === ""
+      ? attempt(entries, cannotRead(directory))
+      : attempt(() => ifThere(prefix.slice(0, -1), entries()))
+  }
 
   const lookInside = (folder: string, prefix: string): Effect.Effect<void, SourceError | FolderInUse> =>
     Effect.gen(function* () {
@@ -192,21 +201,29 @@ const attempt = <A>(
 ) => Effect.tryPromise({ try: action, catch: failed })
 
 const cannotRead = (directory: string) => (cause: unknown) =>
-  new SourceError({
-    place: directory,
-    detail: `cannot read this folder: ${advice(toError(cause))}`,
-    isTransient: true,
-    cause
-  })
+  cause instanceof SourceError
+    ? cause
+    : new SourceError({
+        place: directory,
+        detail: `cannot read this folder: ${advice(toError(cause))}`,
+        isTransient: true,
+        cause
+      })
 
 const advice = (cause: Error): string =>
   ({ ENOENT: "there is no such folder.", ENOTDIR: "it is not a folder." })[errorCode(cause) ?? ""] ??
   explain(cause)
 
 /** Follows links to files of the folder. A link to a folder could lead around in a circle. */
-const targetOf = async (root: string, place: string, path: string): Promise<string> => {
+const targetOf = async (
+  root: string,
+  place: string,
+  path: string,
+  call: FolderCalls["call"]
+): Promise<string> => {
   const refuse = (detail: string) => new SourceError({ place: printablePath(path), detail })
-  const target = await disk.realpath(place).catch(() => {
+  const target = await call(() => disk.realpath(place)).catch((cause) => {
+    if (cause instanceof SourceError) throw cause
     throw refuse("is a broken link.")
   })
   if (!isIn(root, target)) throw refuse("is a link that leads out of the folder. Copy the file into it.")

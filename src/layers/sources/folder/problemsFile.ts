@@ -4,7 +4,7 @@
  * The file is no content, and is removed when all problems are solved.
  */
 
-import { lstat } from "node:fs/promises"
+import { access, lstat } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Cause from "effect/Cause"
@@ -16,6 +16,7 @@ import { printableLine } from "../../../internal/printable.ts"
 import { messageOf } from "../../../internal/SerializedError.ts"
 import { makeWarnWhile } from "../../../internal/warnOnce.ts"
 import type { SourceProblem } from "../../../services/ContentSource.ts"
+import type { FolderCalls } from "./folderCalls.ts"
 import { readFile } from "./folderFiles.ts"
 import { problemsName, seenOf } from "./lookAtFolder.ts"
 
@@ -31,7 +32,11 @@ const sharedFiles = new Map<string, ReturnType<typeof makeShared>>()
  * Makes the writer of the file in a folder (absolute path) for the source with this id. The first failure to write is
  * logged, and the next one only after a success.
  */
-export const makeProblemsFile = Effect.fnUntraced(function* (source: string, directory: string) {
+export const makeProblemsFile = Effect.fnUntraced(function* (
+  source: string,
+  directory: string,
+  { call, guard }: FolderCalls
+) {
   const place = join(directory, problemsName)
   const shared = sharedFiles.get(directory) ?? makeShared()
   sharedFiles.set(directory, shared)
@@ -43,7 +48,7 @@ export const makeProblemsFile = Effect.fnUntraced(function* (source: string, dir
       Effect.filterOrFail((stats) => stats.isFile()),
       Effect.flatMap((stats) =>
         stats.size === Buffer.byteLength(next)
-          ? readFile({ path: problemsName, place, ...seenOf(stats) })
+          ? readFile({ path: problemsName, place, call, ...seenOf(stats) })
           : Effect.succeed(new Uint8Array())
       ),
       Effect.map((bytes) => `\ufeff${new TextDecoder().decode(bytes)}`),
@@ -51,6 +56,8 @@ export const makeProblemsFile = Effect.fnUntraced(function* (source: string, dir
       Effect.map(Option.getOrUndefined)
     )
   const write = Effect.gen(function* () {
+    // A folder that hangs would keep one more thread for each try to write.
+    yield* guard(Effect.tryPromise(() => call(() => access(directory))))
     const problems = [...shared.problems.values()].flat()
     const next = problems.length === 0 ? undefined : problemsText(problems)
     const text = yield* before(next)

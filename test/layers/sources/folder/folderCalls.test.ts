@@ -1,0 +1,44 @@
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { type FolderCalls, makeFolderCalls } from "../../../../src/layers/sources/folder/folderCalls.ts"
+import * as WatchedFolder from "../../../../src/layers/sources/folder/WatchedFolder.ts"
+import { withAdvancingClock } from "../../../../src/testing/advancingClock.ts"
+import { temporaryFolder } from "../../../support/temporaryFolder.ts"
+
+it.scoped(
+  "a folder on a share that hangs keeps two threads at most, and is a problem until the share responds",
+  () =>
+    Effect.gen(function* () {
+      const files = ["A", "B", "C", "D", "E"].map((name) => [`${name}.csv`, "id\n1\n"] as const)
+      const { directory } = yield* temporaryFolder(Object.fromEntries(files))
+      const { call, guard } = makeFolderCalls(directory)
+      const hanging: Array<() => void> = []
+      let calls = 0
+      const callShare: FolderCalls["call"] = (action) =>
+        call(() =>
+          // The folder is found and listed, and then the share hangs.
+          ++calls <= 2 ? action() : new Promise((resolve) => hanging.push(() => resolve(action())))
+        )
+      const { poll } = yield* WatchedFolder.make(directory, true, { call: callShare, guard })
+      const ask = Effect.map(
+        withAdvancingClock(Effect.either(poll(Option.some("before")))),
+        ({ value }) => value
+      )
+
+      for (const _ of [1, 2, 3]) {
+        expect(yield* ask).toMatchObject({
+          _tag: "Left",
+          left: {
+            message: `${directory}: this folder has not responded for 30 seconds, so its changes are not shown. Is its disk or network share connected?`
+          }
+        })
+        expect(hanging).toHaveLength(2)
+      }
+
+      calls = Number.NEGATIVE_INFINITY
+      for (const respond of hanging) respond()
+      expect(yield* ask).toMatchObject({ _tag: "Right", right: { changed: "everything" } })
+    }).pipe(Effect.provide(NodeContext.layer))
+)
