@@ -68,10 +68,9 @@ export const isVersionId = Schema.is(VersionId)
 
 export type VersionFiles = Effect.Effect.Success<ReturnType<typeof make>>
 
-export const make = Effect.fnUntraced(function* (downloadPath: string) {
+/** The lists and indexes in memory. */
+const makeLists = Effect.fnUntraced(function* (folder: string, files: ReturnType<typeof PlainFiles.make>) {
   const fs = yield* FileSystem.FileSystem
-  const folder = join(downloadPath, "versions")
-  const files = PlainFiles.make(folder)
   const lists = yield* Ref.make<ReadonlyArray<VersionList>>([])
   const indexes = yield* Ref.make<ReadonlyMap<VersionId, VersionIndex>>(new Map())
   const inTurn = (yield* Effect.makeSemaphore(1)).withPermits(1)
@@ -113,6 +112,31 @@ export const make = Effect.fnUntraced(function* (downloadPath: string) {
       : yield* missing(versionId)
   })
 
+  /** Whether the version may have a file with such a path or digest. */
+  const mayHave = Effect.fnUntraced(function* (versionId: VersionId, name: string) {
+    const index = (yield* Ref.get(indexes)).get(versionId)
+    if (index === undefined || index.hashes.includes(Hash.string(name))) return true
+    const found = yield* files.find([versionId, fileListName])
+    return !Option.exists(found, ({ stamp }) => stamp === index.stamp)
+  })
+
+  /** Forgets the indexes of versions that are no longer on disk. */
+  const keepOnly = (versionIds: ReadonlyArray<VersionId>) =>
+    Ref.update(indexes, (before) =>
+      before.size <= versionIds.length
+        ? before
+        : new Map([...before].filter(([versionId]) => versionIds.includes(versionId)))
+    )
+
+  return { keepOnly, known, mayHave, read }
+})
+
+export const make = Effect.fnUntraced(function* (downloadPath: string) {
+  const fs = yield* FileSystem.FileSystem
+  const folder = join(downloadPath, "versions")
+  const files = PlainFiles.make(folder)
+  const { keepOnly, known, mayHave, read } = yield* makeLists(folder, files)
+
   const findIn = Effect.fnUntraced(function* ({ folders, versionId }: VersionList, onDisk: string) {
     const folder = dirname(onDisk)
     const known = folders.get(folder)
@@ -150,14 +174,6 @@ export const make = Effect.fnUntraced(function* (downloadPath: string) {
     (names) => names.filter(isVersionId).sort().reverse()
   )
 
-  /** Whether the version may have a file with such a path or digest. */
-  const mayHave = Effect.fnUntraced(function* (versionId: VersionId, name: string) {
-    const index = (yield* Ref.get(indexes)).get(versionId)
-    if (index === undefined || index.hashes.includes(Hash.string(name))) return true
-    const found = yield* files.find([versionId, fileListName])
-    return !Option.exists(found, ({ stamp }) => stamp === index.stamp)
-  })
-
   return {
     list: (versionId: VersionId) =>
       Effect.flatMap(
@@ -179,11 +195,7 @@ export const make = Effect.fnUntraced(function* (downloadPath: string) {
       const found = Option.flatten(yield* Effect.transposeMapOption(first, searchOne))
       if (Option.isSome(found)) return found
       const versionIds = yield* newestFirst
-      yield* Ref.update(indexes, (before) =>
-        before.size <= versionIds.length
-          ? before
-          : new Map([...before].filter(([versionId]) => versionIds.includes(versionId)))
-      )
+      yield* keepOnly(versionIds)
       for (const versionId of versionIds) {
         const found = yield* searchOne(versionId)
         if (Option.isSome(found)) return found

@@ -64,33 +64,19 @@ type Asked = NonNullable<ReportAnswer["actions"]>[number]
 
 export const make = Effect.fnUntraced(function* ({ addLogger, content, directory, to, token }: Settings) {
   const { read, state } = yield* ControllerState
-  const { dispatch } = yield* CommandBus
   const scope = yield* Effect.scope
   const post = yield* PostReport.make({ to, token })
-  const reports = yield* Ref.make<Reports>({ to })
+  const reception = yield* makeReception(to)
+  const asked = yield* makeAsked(content)
   const last = yield* Ref.make(Option.none<PlayerReport>())
-  const warning = makeWarnWhile(
-    (reason) => `Reports are not accepted by ${to}, and are sent again until they are: ${reason}`
-  )
   const log = makeLogTail(warnings)
   yield* addLogger(log.logger)
-
-  const asked = yield* Ref.make<ReadonlyArray<Asked>>([])
-  const done = yield* Ref.make<ReadonlyArray<string>>([])
-
-  /** Confirms the actions that a screen has received. */
-  const confirm = Effect.fnUntraced(function* ({ actions, screen }: typeof TakenByScreen.Type) {
-    const ids = (yield* Ref.get(asked))
-      .filter((one) => one.screen === screen && actions.some((action) => action === one.action))
-      .flatMap(({ id = [] }) => id)
-    yield* Ref.update(done, (before) => [...new Set([...before, ...ids])].slice(-maxDone))
-  })
 
   const changed = yield* Queue.sliding<void>(1)
   const { feeds } = yield* Subscription.make("The reporting to the hub")
   yield* Stream.flatMap(feeds, ({ events }) => events).pipe(
     Stream.tap(({ name, payload }) =>
-      name.endsWith(":screen:taken") && isTaken(payload) ? confirm(payload) : Effect.void
+      name.endsWith(":screen:taken") && isTaken(payload) ? asked.confirm(payload) : Effect.void
     ),
     Stream.filter(({ name }) => isChange(name, content)),
     Stream.runForEachChunk(() => Queue.offer(changed, undefined)),
@@ -104,48 +90,11 @@ export const make = Effect.fnUntraced(function* ({ addLogger, content, directory
       host: hostname(),
       runId,
       number: yield* nextNumber,
-      done: yield* Ref.get(done),
+      done: yield* asked.done,
       ...(yield* freeBytes(directory)),
       warnings: log.lines().map(({ at, text }) => `${at} ${text}`)
     }
     return makeReport((yield* read).view, machine)
-  })
-
-  const timestamp = Effect.map(DateTime.now, DateTime.formatIso)
-
-  /** Passes an action on to a screen, like a request on this machine. The screen may show another content. */
-  const ask = ({ action, id: _, screen, ...by }: Asked) =>
-    read.pipe(
-      Effect.map(({ view }) => view.screens.find(({ id }) => id === screen)?.content ?? content),
-      Effect.flatMap((content) => dispatch({ ...by, screen, action, type: `${content}.screen` })),
-      Effect.catchAll(({ message }) =>
-        Effect.logWarning(
-          `An action that the hub asks of a screen failed: ${printableLine(message, maxReason)}`
-        )
-      )
-    )
-
-  const accepted = Effect.fnUntraced(function* ({ actions = [], vitrine }: ReportAnswer) {
-    if (yield* warning.isFailing) {
-      yield* Effect.logInfo(`Reports are accepted by ${to} again`)
-    }
-    yield* warning.works
-    yield* Ref.set(reports, { to, takenAt: yield* timestamp, vitrine })
-    // The hub repeats an action until it is confirmed.
-    const known = (yield* Ref.get(asked)).flatMap(({ id = [] }) => id)
-    const fresh = actions.filter(({ id }) => id === undefined || !known.includes(id))
-    yield* Ref.update(asked, (before) => [...before, ...fresh].slice(-maxDone))
-    yield* Effect.forEach(fresh, ask, { discard: true })
-  })
-
-  /** `since` is the time when the report was sent. */
-  const refused = Effect.fnUntraced(function* (since: string, message: string) {
-    const reason = printableLine(message, maxReason)
-    yield* warning.fails(reason)
-    yield* Ref.update(reports, (before) => ({
-      ...before,
-      problem: { since: before.problem?.since ?? since, reason }
-    }))
   })
 
   /** Sends a report, and gives the pause before the next one, in milliseconds. */
@@ -154,14 +103,14 @@ export const make = Effect.fnUntraced(function* ({ addLogger, content, directory
     const current = yield* report
     yield* Ref.set(last, Option.some(current))
     yield* Effect.matchEffect(post(current), {
-      onSuccess: accepted,
-      onFailure: ({ detail }) => refused(current.sentAt, detail)
+      onSuccess: ({ actions, vitrine }) => Effect.zipRight(reception.accepted(vitrine), asked.take(actions)),
+      onFailure: ({ detail }) => reception.refused(current.sentAt, detail)
     })
     return current.copiedPercent === undefined ? reportEvery : copyingPause
   }).pipe(
     Effect.catchAllDefect((defect) =>
       Effect.as(
-        Effect.flatMap(timestamp, (now) => refused(now, messageOf(defect))),
+        Effect.flatMap(timestamp, (now) => reception.refused(now, messageOf(defect))),
         reportEvery
       )
     )
@@ -190,8 +139,78 @@ export const make = Effect.fnUntraced(function* ({ addLogger, content, directory
     /** Runs until the scope of `make` ends. Then the hub gets a last report that names who ended it, except after a failure. */
     start: Effect.asVoid(Effect.forkIn(sending, scope)),
     /** The state of the reports, for the state of the controller. */
-    state: Ref.get(reports)
+    state: reception.state
   }
+})
+
+const timestamp = Effect.map(DateTime.now, DateTime.formatIso)
+
+/** Whether the hub accepts reports: in the state and in the log. */
+const makeReception = Effect.fnUntraced(function* (to: string) {
+  const reports = yield* Ref.make<Reports>({ to })
+  const warning = makeWarnWhile(
+    (reason) => `Reports are not accepted by ${to}, and are sent again until they are: ${reason}`
+  )
+
+  const accepted = Effect.fnUntraced(function* (vitrine: ReportAnswer["vitrine"]) {
+    if (yield* warning.isFailing) {
+      yield* Effect.logInfo(`Reports are accepted by ${to} again`)
+    }
+    yield* warning.works
+    yield* Ref.set(reports, { to, takenAt: yield* timestamp, vitrine })
+  })
+
+  /** `since` is the time when the report was sent. */
+  const refused = Effect.fnUntraced(function* (since: string, message: string) {
+    const reason = printableLine(message, maxReason)
+    yield* warning.fails(reason)
+    yield* Ref.update(reports, (before) => ({
+      ...before,
+      problem: { since: before.problem?.since ?? since, reason }
+    }))
+  })
+
+  return { accepted, refused, state: Ref.get(reports) }
+})
+
+/** The actions that the hub asks of screens. It repeats an action until a report says that the screen has received it. */
+const makeAsked = Effect.fnUntraced(function* (content: string) {
+  const { read } = yield* ControllerState
+  const { dispatch } = yield* CommandBus
+  const asked = yield* Ref.make<ReadonlyArray<Asked>>([])
+  const done = yield* Ref.make<ReadonlyArray<string>>([])
+
+  /** Passes an action on to a screen, like a request on this machine. The screen may show another content. */
+  const ask = ({ action, id: _, screen, ...by }: Asked) =>
+    read.pipe(
+      Effect.map(({ view }) => view.screens.find(({ id }) => id === screen)?.content ?? content),
+      Effect.flatMap((content) => dispatch({ ...by, screen, action, type: `${content}.screen` })),
+      Effect.catchAll(({ message }) =>
+        Effect.logWarning(
+          `An action that the hub asks of a screen failed: ${printableLine(message, maxReason)}`
+        )
+      )
+    )
+
+  /** Asks for the actions that are new. */
+  const take = Effect.fnUntraced(function* (actions: ReadonlyArray<Asked> = []) {
+    const fresh = yield* Ref.modify(asked, (before) => {
+      const known = before.flatMap(({ id = [] }) => id)
+      const fresh = actions.filter(({ id }) => id === undefined || !known.includes(id))
+      return [fresh, [...before, ...fresh].slice(-maxDone)]
+    })
+    yield* Effect.forEach(fresh, ask, { discard: true })
+  })
+
+  /** Confirms the actions that a screen has received. */
+  const confirm = Effect.fnUntraced(function* ({ actions, screen }: typeof TakenByScreen.Type) {
+    const ids = (yield* Ref.get(asked))
+      .filter((one) => one.screen === screen && actions.some((action) => action === one.action))
+      .flatMap(({ id = [] }) => id)
+    yield* Ref.update(done, (before) => [...new Set([...before, ...ids])].slice(-maxDone))
+  })
+
+  return { take, confirm, done: Ref.get(done) }
 })
 
 const isTaken = Schema.is(TakenByScreen)
