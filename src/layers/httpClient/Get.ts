@@ -69,10 +69,13 @@ export const make = ({
 }: Limits): Effect.Effect<Get, never, HttpClient.HttpClient> =>
   Effect.map(HttpClient.HttpClient, (client) => {
     const http = plainRequests(client)
-    const inTimeFrom = (url: URL): Response["inTime"] =>
-      withTimeout(maxSilence, () =>
-        silent(url, maxSilence, maxSilence === maxTimeout ? "maxTimeout" : undefined)
-      )
+    const inTimeFrom = (url: URL): Response["inTime"] => {
+      if (maxSilence === Number.POSITIVE_INFINITY) return (wait) => wait
+      const option = maxSilence === maxTimeout ? "maxTimeout" : undefined
+      const silence = Effect.flatMap(Effect.sleep(maxSilence), () => silent(url, maxSilence, option))
+      // biome-ignore lint/plugin: a wait for bytes uses nothing, and `withTimeout` would take longer for each.
+      return Effect.raceFirst(silence)
+    }
 
     const ask = (url: URL, { headers, options }: Hop): Effect.Effect<Response, DownloadFailed, Scope.Scope> =>
       http.execute(requestOf(url, { "accept-encoding": "identity", ...headers }, options)).pipe(
