@@ -4,10 +4,6 @@
 import type { ReaderName } from "./readers.ts"
 
 export const notYet: Readonly<Record<number, ReadonlyArray<ReaderName>>> = {
-  1: ["folder", "JSON", "tables", "Strapi", "Directus", "Sanity", "function"],
-  2: ["folder", "JSON", "tables", "Strapi", "Directus", "Sanity", "function"],
-  3: ["folder", "JSON", "tables", "Strapi", "Directus", "Sanity", "function"],
-  4: ["folder", "JSON", "tables", "Strapi", "Directus", "Sanity", "function"],
   5: ["folder", "function"],
   6: ["folder", "JSON", "tables", "Strapi", "Directus", "Sanity", "function"],
   7: ["folder", "JSON", "tables", "Strapi", "Directus", "Sanity", "function"],
@@ -23,5 +19,6 @@ export const notYet: Readonly<Record<number, ReadonlyArray<ReaderName>>> = {
   22: ["folder", "JSON", "tables", "Strapi", "Directus", "Sanity", "function"],
   23: ["folder", "JSON", "tables", "Strapi", "Directus", "Sanity", "function"],
   25: ["JSON", "Strapi", "function"],
+  30: ["JSON", "tables", "Strapi", "Directus", "Sanity", "function"],
   32: ["folder", "JSON"]
 }

@@ -8,17 +8,13 @@ import { printable, printableJson, quotedName } from "../../src/internal/printab
 import { serializeError } from "../../src/internal/SerializedError.ts"
 import { parseCsvTable } from "../../src/layers/documents/csvText.ts"
 import { looksLikeLink, withoutSignatures } from "../../src/layers/documents/media/links.ts"
-import {
-  adviceOnOthers,
-  dispositionName,
-  localPathOf,
-  startsPage
-} from "../../src/layers/documents/media/mediaTypes.ts"
+import { dispositionName, isShownType, localPathOf } from "../../src/layers/documents/media/mediaTypes.ts"
+import { adviceOnOthers, startsPage } from "../../src/layers/documents/media/verdict.ts"
 import { endOfJson, findStrayMarks, isMarkup, nameWarnings } from "../../src/layers/documents/textMistakes.ts"
 import { pathOf } from "../../src/layers/http/Access.ts"
 import { event } from "../../src/layers/http/SseFrame.ts"
 import { hideSecrets } from "../../src/layers/httpClient/secrets.ts"
-import { isShownType, makeNamedFiles } from "../../src/layers/sources/folder/namedFiles.ts"
+import { makeNamedFiles } from "../../src/layers/sources/folder/namedFiles.ts"
 import { linkOf } from "../../src/layers/sources/json/nextPage.ts"
 import { readErrorResponse } from "../../src/layers/sources/tables/requestErrors.ts"
 

@@ -130,7 +130,9 @@ export const make = Effect.fnUntraced(function* (
         requests.push(request)
         if (request.url.pathname.includes("/live/events/")) listen(request, response)
         else if (request.url.pathname.startsWith("/images/")) {
-          response.writeHead(200, { "content-type": "image/jpeg" }).end("\xff\xd8\xff\xe0 a picture")
+          response
+            .writeHead(200, { "content-type": "image/jpeg" })
+            .end(Buffer.from("\xff\xd8\xff\xda\xff\xd9", "latin1"))
         } else void query(request, incoming, response)
       })
       server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))

@@ -1,7 +1,8 @@
 /**
  * The texts of files and servers, JSON and CSV: their values, the warnings for editors, and the mistakes in them.
  *
- * The caller limits the bytes of a response. This module limits the values of a document, counted before parsing.
+ * The caller limits the bytes of a response. This module limits the values of a text: two million commas, counted
+ * before parsing.
  */
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Effect from "effect/Effect"
@@ -16,16 +17,8 @@ import {
   RequestFailed,
   type RequestOptions
 } from "../httpClient/Requests.ts"
-import { budget, readSoFar, TooMuch, withinBudget } from "./budget.ts"
 import { type CsvRecord, type CsvTable, type Delimiter, parseCsvTable } from "./csvText.ts"
-import {
-  findStrayMarks,
-  isMarkup,
-  jsonMistake,
-  markupProblem,
-  placeText,
-  type TextMistake
-} from "./textMistakes.ts"
+import { findStrayMarks, jsonMistake, otherProblem, placeText, type TextMistake } from "./textMistakes.ts"
 import { notice, noticeCounted } from "./warnings.ts"
 
 const textAt = (place: string, mistake: Omit<TextMistake, "problem">, problem: string): string =>
@@ -59,12 +52,10 @@ const noticeDigits = ({ digits: [first, ...others] }: JsonValue): Effect.Effect<
 
 /** The value of JSON from a program. A number that would lose digits becomes a text. */
 export const parsePage = (text: string): Effect.Effect<unknown, TextMistake> =>
-  Effect.flatMap(readSoFar, (soFar) =>
-    Effect.try({
-      try: () => readJson(text, soFar),
-      catch: (error) => (error instanceof TooMuch ? error : jsonMistake(text, error))
-    })
-  ).pipe(
+  Effect.try({
+    try: () => readJson(text),
+    catch: (error) => (error instanceof TooMuch ? error : jsonMistake(text, error))
+  }).pipe(
     Effect.tap(noticeDigits),
     Effect.map(({ value }) => value)
   )
@@ -126,12 +117,13 @@ export const makeRequests = (
 export const jsonOf = ({ headers, text, url }: Answer): Effect.Effect<unknown, RequestFailed> =>
   Effect.mapError(parseJson(text), (mistake) => {
     const type = printableLine(headers["content-type"] ?? "no type", 100)
+    const other = otherProblem(text)
     return mistake instanceof TooMuch
       ? unreadable(url, mistake.problem)
       : isCut(text)
         ? unreadable(url, `this is no JSON (${type}): it ends too early`, true)
-        : isMarkup(text)
-          ? unreadable(url, `this is no JSON (${type}): ${markupProblem}`)
+        : other !== undefined
+          ? unreadable(url, `this is no JSON (${type}): ${other}`)
           : unreadable(
               url,
               /\S/.test(text) ? placeText(`this is no JSON (${type})`, mistake) : "the answer is empty"
@@ -169,18 +161,25 @@ export const redirectAdvice = (asked: string, option: string, failed: RequestFai
     : `${from} redirects to ${to}, which is not sent "${option}": write that into "url"`
 }
 
+/** A valid text with more values than the limit. */
+export class TooMuch extends Error {
+  constructor(
+    /** Names the excess and the limit. */
+    readonly problem: string
+  ) {
+    super(problem)
+  }
+}
+
 export interface JsonValue {
   readonly value: unknown
   /** The numbers that became texts, because a double cannot store them. */
   readonly digits: ReadonlyArray<string>
 }
 
-/**
- * The value of a text. Throws `SyntaxError` if the text is no JSON, and `TooMuch` if it has more values than the budget
- * of its document, of which `soFar` are read.
- */
-export const readJson = (text: string, soFar = { values: 0 }): JsonValue => {
-  countValues(text, soFar)
+/** The value of a text. Throws `SyntaxError` if the text is no JSON, and `TooMuch`. */
+export const readJson = (text: string): JsonValue => {
+  requireFewCommas(text)
   const digits: Array<string> = []
   let isInString = false
   const exact = /\d{16}|\d[eE]\+?\d{3}/.test(text)
@@ -209,15 +208,16 @@ export const isInexact = (text: string): boolean => {
   return /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text) && !Number.isFinite(value)
 }
 
-/** Each value comes behind one of these, except the first. */
-const marks = [",", "[", "{"]
+const maxCommas = 2_000_000
 
-/** Counts the values before parsing: parsed, they need far more memory than the text. */
-const countValues = (text: string, soFar: { values: number }): void => {
-  for (const mark of marks) {
-    for (let at = text.indexOf(mark); at !== -1; at = text.indexOf(mark, at + 1)) {
-      soFar.values++
-      if (soFar.values > budget.read) withinBudget("read", soFar.values)
+const requireFewCommas = (text: string): void => {
+  let commas = 0
+  for (let at = text.indexOf(","); at !== -1; at = text.indexOf(",", at + 1)) {
+    commas++
+    if (commas > maxCommas) {
+      throw new TooMuch(
+        `it has more than ${maxCommas.toLocaleString("en")} commas, the limit for memory. Split it, or request less.`
+      )
     }
   }
 }

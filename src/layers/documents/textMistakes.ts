@@ -51,7 +51,17 @@ const isSpreadsheet = (bytes: Uint8Array): boolean =>
 export const isMarkup = (text: string): boolean =>
   /^\s*(?:<!--(?:[^-]|-(?!->))*-->\s*)*<(?:!doctype|html|head|body|table|\?xml)\b/i.test(text.slice(0, 4096))
 
-export const markupProblem = "it looks like a web page (HTML), perhaps one to log in"
+const markupProblem = "it looks like a web page (HTML), perhaps one to log in"
+
+/** What is in the place of a text: a web page, or what Git LFS leaves there. */
+export const otherProblem = (text: string): string | undefined =>
+  isMarkup(text) ? markupProblem : isPointer(text) ? pointerProblem : undefined
+
+export const isPointer = (text: string): boolean =>
+  /^version https:\/\/git-lfs\.github\.com\/spec\//.test(text)
+
+export const pointerProblem =
+  'it is a pointer of Git LFS in the place of the file. Fetch the file with "git lfs pull"'
 
 /**
  * A text without invisible characters at its ends: spaces, soft hyphens, joiners, writing directions, byte order
@@ -141,13 +151,15 @@ const encodingOf = ([first, second]: Uint8Array): string =>
   first === 0xff && second === 0xfe ? "utf-16le" : first === 0xfe && second === 0xff ? "utf-16be" : "utf-8"
 
 /** The mistake in invalid JSON, with the message of the parser. It has no place in long texts, which programs write. */
-export const jsonMistake = (text: string, error: unknown): TextMistake =>
-  isMarkup(text)
-    ? { problem: `is not valid JSON: ${markupProblem}.` }
+export const jsonMistake = (text: string, error: unknown): TextMistake => {
+  const other = otherProblem(text)
+  return other !== undefined
+    ? { problem: `is not valid JSON: ${other}.` }
     : {
         ...placeIn(text, () => endOfJson(text)),
         problem: `is not valid JSON: ${printableLine(error instanceof Error ? error.message : String(error), 200)}`
       }
+}
 
 /** In characters: a search takes some milliseconds. */
 const maxPlaced = 1024 * 1024

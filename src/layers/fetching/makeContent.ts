@@ -49,13 +49,13 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
   yield* slice.update(withSources(provider.sourceIds))
   const screens = yield* makeScreens
   yield* addReading(name, reading(name, rules))
-  yield* addMomentary(name, yield* makeMomentary(slice, provider, screens.all))
+  yield* addMomentary(name, yield* makeMomentary(slice, provider, screens))
   yield* beginCounts
   const reportVersions = mode === "task" ? report : yield* comparing(report)
   const activeVersion = yield* ActiveVersion.make(reportVersions, slice)
 
   return yield* Effect.gen(function* () {
-    const { afterFetch, sweepIfDue, withRoom } = yield* makeDiskSpace(screens.all, slice)
+    const { afterFetch, sweepIfDue, withRoom } = yield* makeDiskSpace(screens, slice)
     const { repeats, reported } = yield* makeFetchReport(report, slice)
     const { after, once } = yield* singleFlight<FetchOutcome, FetchError>(scope)
     const allReported = (fetch: Provider["fetch"]) => Effect.ensuring(reported(fetch), afterFetch)
@@ -68,7 +68,7 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
         fetch,
         check: provider.check && checks.once(provider.check),
         sample: provider.sample,
-        acknowledged: screens.acknowledged,
+        acknowledged: Effect.asVoid(screens),
         report
       })
     }

@@ -133,7 +133,7 @@ const makeStore = Effect.fnUntraced(function* ({ keepVersions }: VersionStoreDis
       return yield* new InvalidConsumerId({ consumerId })
     }
     const existing = yield* find(versionId)
-    return yield* leases.take(consumerId, { ...details, versionId: existing })
+    yield* leases.take(consumerId, { ...details, versionId: existing })
   }, unswept)
 
   return VersionStore.of({

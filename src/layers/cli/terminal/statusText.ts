@@ -1,9 +1,8 @@
 /**
  * The status of the controller for people: sections of aligned lines, each with a mark and a colour.
  */
-import * as Effect from "effect/Effect"
 import pc from "picocolors"
-import type wrapAnsi from "wrap-ansi"
+import wrapAnsi from "wrap-ansi"
 import { printableLine } from "../../../internal/printable.ts"
 import { momentText, withLocalTimes } from "../../../internal/readable.ts"
 import type { Row, StatusSnapshot, Tone } from "../../../services/ControllerState.ts"
@@ -27,25 +26,20 @@ const marks: Readonly<Record<Tone, string>> = { ok: "âœ“", warn: "!", error: "âœ
 export const isColourful = ({ isTTY }: Pick<NodeJS.WriteStream, "isTTY">): boolean =>
   isTTY === true && (process.env.NO_COLOR ?? "") === ""
 
-export interface Terminal {
+export interface Size {
   readonly columns: number
   readonly rows: number
-  readonly wrap: typeof wrapAnsi
 }
 
-/** The terminal, 80 by 24 if its size is unknown; `undefined` if the output is no terminal. */
-export const terminalOf = ({
+const unlimited: Size = { columns: Number.POSITIVE_INFINITY, rows: Number.POSITIVE_INFINITY }
+
+/** The size of the terminal, 80 by 24 if unknown. Unlimited if the output is not a terminal. */
+export const sizeOf = ({
   columns,
   isTTY,
   rows
-}: Pick<NodeJS.WriteStream, "columns" | "isTTY" | "rows">): Effect.Effect<Terminal | undefined> =>
-  isTTY
-    ? Effect.map(
-        // Slow to load.
-        Effect.promise(() => import("wrap-ansi")),
-        ({ default: wrap }) => ({ columns: columns || 80, rows: rows || 24, wrap })
-      )
-    : Effect.succeed(undefined)
+}: Pick<NodeJS.WriteStream, "columns" | "isTTY" | "rows">): Size =>
+  isTTY ? { columns: columns || 80, rows: rows || 24 } : unlimited
 
 export const makePalette = (isColourful: boolean): Palette => {
   const { bold, blue, dim, green, inverse, red, yellow } = pc.createColors(isColourful)
@@ -65,10 +59,10 @@ export const makePalette = (isColourful: boolean): Palette => {
  */
 export const statusText = (
   { header, now, problems, sections, word }: View,
-  { palette, terminal }: StatusFormat
+  { palette, size = unlimited }: StatusFormat
 ): string => {
   const readable = (text: string) => withLocalTimes(printableLine(text), now, momentText)
-  const folded = (text: string) => (terminal === undefined ? text : foldLines(text, terminal))
+  const folded = (text: string) => foldLines(text, size.columns)
   const head = folded(
     [
       palette.word(word),
@@ -85,30 +79,32 @@ export const statusText = (
     )
   ].join("\n\n")
   const whole = `${head}\n\n${folded(rest)}`
-  return terminal === undefined || whole.split("\n").length < terminal.rows
+  return whole.split("\n").length < size.rows
     ? whole
-    : [whole, "", ...head.split("\n").slice(0, terminal.rows - 2)].join("\n")
+    : [whole, "", ...head.split("\n").slice(0, size.rows - 2)].join("\n")
 }
 
 /** Wraps long lines between words, and indents the rest by four columns. */
-const foldLines = (text: string, { columns, wrap }: Terminal): string =>
-  text
-    .split("\n")
-    .map((line) => {
-      const [indentation = ""] = /^ */.exec(line) ?? []
-      const width = Math.max(20, columns - indentation.length - 4)
-      const folded = wrap(line.slice(indentation.length), width)
-      return `${indentation}${folded.replaceAll("\n", `\n${indentation}    `)}`
-    })
-    .join("\n")
+const foldLines = (text: string, columns: number): string =>
+  columns === Number.POSITIVE_INFINITY
+    ? text
+    : text
+        .split("\n")
+        .map((line) => {
+          const [indentation = ""] = /^ */.exec(line) ?? []
+          const width = Math.max(20, columns - indentation.length - 4)
+          const folded = wrapAnsi(line.slice(indentation.length), width)
+          return `${indentation}${folded.replaceAll("\n", `\n${indentation}    `)}`
+        })
+        .join("\n")
 
 interface StatusFormat {
   readonly palette: Palette
   /**
-   * Longer lines are wrapped. If the text has more rows, the overall state and its problems are repeated at
-   * the end. Default none: unlimited.
+   * The size of the terminal. Longer lines are wrapped. If the text has more rows, the overall state and its problems are repeated at
+   * the end. Default unlimited.
    */
-  readonly terminal?: Terminal | undefined
+  readonly size?: Size
 }
 
 /** How often the problem has begun, if more than once. */

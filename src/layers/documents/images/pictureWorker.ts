@@ -8,7 +8,7 @@ import { createHash } from "node:crypto"
 import { open as openFile, writeFile } from "node:fs/promises"
 import type { Sharp } from "sharp"
 import type { ImageFormat } from "../DocumentConfig.ts"
-import { formatOf, headBytes, notShown } from "./pictureFormat.ts"
+import { headBytes, kindOf, notShown } from "../media/fileKinds.ts"
 import type { Failed, Job, Look, Looked, Made, Make, Ready } from "./pictureMessages.ts"
 
 /** A job as it is sent. Its answer has the same number. */
@@ -34,8 +34,8 @@ const start = async () => {
     sharp(file, { failOn: "truncated", limitInputPixels })
 
   const look = async ({ file }: Look): Promise<Looked> => {
-    const format = formatOf(await headOf(file))
-    if (format === undefined) {
+    const format = kindOf(await headOf(file))
+    if (format?.of !== "picture") {
       return { is: "unknown" }
     }
     if (format.decoder === undefined || !sharp.format[format.decoder].input.file) {

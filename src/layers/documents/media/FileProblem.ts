@@ -4,23 +4,23 @@
 import * as Array from "effect/Array"
 import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { excerpt, quotedExcerpt } from "../../../internal/printable.ts"
+import { quotedExcerpt } from "../../../internal/printable.ts"
 import { countText } from "../../../internal/readable.ts"
 import { OptionalErrorChain } from "../../../internal/SerializedError.ts"
 import { SourceError } from "../../../services/SourceError.ts"
-import { note, type Warning } from "../../../services/Warning.ts"
+import type { Warning } from "../../../services/Warning.ts"
 import type { DownloadFailed } from "../../httpClient/httpFailure.ts"
 import { Place, placeText, subjectOf } from "../Document.ts"
-import { fieldOf, type Trail } from "./PathPattern.ts"
+import { type DocumentPath, format } from "./PathPattern.ts"
 
-/** The place of a link; `trail` leads there in the record, or else in the document. */
+/** The place of a link; `path` is the path in the record, or else in the document. */
 export interface LinkPlace extends Place {
-  readonly trail: Trail | undefined
+  readonly path: DocumentPath
 }
 
 /** A file cannot be downloaded or written, smaller pictures cannot be made from it, or the picture has a mistake. */
 export class FileProblem extends Schema.TaggedError<FileProblem>()("vitrine/FileProblem", {
-  wrong: Schema.Literal("file", "others", "sizes", "picture"),
+  wrong: Schema.Literal("file", "others", "sizes", "picture", "unplayable", "encoding", "other", "cut"),
   place: Place,
   /**
    * Its name in the document, its path in the folder of the source, or the path of the link. Never the link itself,
@@ -43,6 +43,11 @@ export const sourceErrorOf = ({ cause, detail, file, isTransient, place, wrong }
     cause
   })
 
+const odd = {
+  one: (file: string) => `the file${file} is not as it should be`,
+  several: (count: number) => `${countText(count, "file")} are not as they should be`
+}
+
 const texts = {
   file: {
     one: (file: string) => `the file${file} cannot be saved`,
@@ -59,14 +64,30 @@ const texts = {
   picture: {
     one: (file: string) => `the picture${file} is not as it should be`,
     several: (count: number) => `${countText(count, "picture")} are not as they should be`
-  }
+  },
+  unplayable: odd,
+  encoding: odd,
+  other: odd,
+  cut: odd
 }
+
+/** The code of a warning about it (docs/problems.md). */
+export const codeOf = {
+  file: "file:missing",
+  others: "content:note",
+  sizes: "content:note",
+  picture: "file:unplayable",
+  unplayable: "file:unplayable",
+  encoding: "file:encoding",
+  other: "file:wrong",
+  cut: "file:cut"
+} as const
 
 /** The problem with a file at a place. */
 export const problemAt = (
-  { trail, ...place }: LinkPlace,
+  { path, ...place }: LinkPlace,
   problem: Omit<ConstructorParameters<typeof FileProblem>[0], "place">
-): FileProblem => new FileProblem({ place: { ...place, field: excerpt(fieldOf(trail)) }, ...problem })
+): FileProblem => new FileProblem({ place: { ...place, field: format(path) }, ...problem })
 
 /** How many places a warning lists, before it only counts the others. */
 const maxPlaces = 3
@@ -81,15 +102,15 @@ export const warningsOf = (problems: ReadonlyArray<FileProblem>): ReadonlyArray<
     )
   ).map((same) => {
     const [first] = same
-    const subject = subjectOf(first.place)
-    if (same.length === 1) return note(sourceErrorOf(first).message, subject)
+    const warning = { code: codeOf[first.wrong], subject: subjectOf(first.place) }
+    if (same.length === 1) return { ...warning, text: sourceErrorOf(first).message }
     const places = same
       .slice(0, maxPlaces)
       .map(({ file, place }) => `${placeText(place)}${file === undefined ? "" : ` (${quotedExcerpt(file)})`}`)
     const more = same.length - places.length
     const what = `${texts[first.wrong].several(same.length)}: ${first.detail}`
     const text = `${what.replace(/\.$/, "")}. ${[...places, ...(more > 0 ? [`and ${more} more`] : [])].join("; ")}`
-    return note(text, subject)
+    return { ...warning, text }
   })
 
 /** A file that documents link to, once or often. */

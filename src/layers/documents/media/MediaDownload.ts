@@ -9,30 +9,30 @@ import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
 import mime from "mime"
+import { toError } from "../../../files/fileBatch.ts"
 import { explain, retryHeldOpen } from "../../../files/systemError.ts"
 import { defined } from "../../../internal/schemas.ts"
 import type { SourceFile } from "../../../services/ContentSource.ts"
 import * as Download from "../../httpClient/Download.ts"
 import { contentLength, mayChangeUnseen } from "../../httpClient/headers.ts"
 import { LocalAddressRefused, naming } from "../../httpClient/localAddress.ts"
-import { formatOf, type PictureFormat } from "../images/pictureFormat.ts"
 import { defaultMaxBytes } from "../progress.ts"
 import { FileProblem, notSaved, type Reason, type WantedFile } from "./FileProblem.ts"
-import { flawOf } from "./Flaw.ts"
+import { inMemory } from "./fileKinds.ts"
 import { isAtHost, typeOfUrl } from "./links.ts"
 import type { MediaOptions } from "./MediaOptions.ts"
 import type { IndexEntry } from "./mediaIndex.ts"
 import {
   dispositionName,
   fits,
+  isShownType,
   localPathOf,
   mediaFolder,
   nameOfUrl,
-  typeOfBytes,
   typeOfResponse,
-  wrongBeginning,
   wrongType
 } from "./mediaTypes.ts"
+import { isUseless, otherIn, type Promised, typeOfBytes, verdictOf, verdictOfFile } from "./verdict.ts"
 
 /** A file of the last version. */
 export interface RememberedFile extends IndexEntry, SourceFile {}
@@ -112,8 +112,14 @@ export const make = Effect.fnUntraced(function* (
     const { localPath: fixed, size, version } = wanted
     const typeOfName = fixed === undefined ? typeOfUrl(url) : (mime.getType(fixed) ?? undefined)
     let begun: Download.Response = { status: 0, headers: {} }
-    let format: PictureFormat | undefined
-    let byBytes: string | undefined
+    let beginning: Uint8Array = new Uint8Array()
+
+    const mayBeEmpty = fixed !== undefined && (size ?? 0) === 0 && !isShownType(fixed)
+    const promised = (): Promised => ({
+      byName: typeOfName,
+      type: typeOfResponse(begun),
+      types: fixed === undefined ? types : undefined
+    })
 
     const temporary = path.join(directory, fixed === undefined ? mediaFolder : path.dirname(fixed), `.${key}`)
     if (fixed !== undefined) yield* makeFolderFor(wanted, temporary)
@@ -132,34 +138,30 @@ export const make = Effect.fnUntraced(function* (
           : Effect.void
       },
       onBeginning: (bytes) => {
-        format = formatOf(bytes)
-        byBytes = typeOfBytes(bytes)
-        return fixed !== undefined && bytes.length === 0 && (size ?? 0) === 0
-          ? Effect.void
-          : failWith(
-              url,
-              wrongBeginning(
-                typeOfName,
-                typeOfResponse(begun),
-                fixed === undefined ? types : undefined,
-                bytes
-              )
-            )
+        beginning = bytes
+        return mayBeEmpty && bytes.length === 0 ? Effect.void : failWith(url, otherIn(promised(), bytes))
       }
     }
 
     const place = Effect.fnUntraced(function* ({ bytes, sha256 }: Download.Downloaded) {
-      const localPath = fixed ?? namedByResponse(url, wanted, key, before, begun, byBytes)
+      const localPath = fixed ?? namedByResponse(url, wanted, key, before, begun, typeOfBytes(beginning))
       const file = path.join(directory, localPath)
+      const alone = { ...promised(), alone: localPath }
+      const flaw = yield* Effect.tryPromise({
+        try: () =>
+          beginning.length === bytes
+            ? verdictOf(alone, inMemory(beginning))
+            : verdictOfFile(alone, temporary),
+        catch: (cause) => notSaved(wanted, { detail: `it cannot be read: ${explain(toError(cause))}` })
+      })
+      if (flaw !== undefined && isUseless(flaw) && !wanted.isOptional) {
+        yield* Effect.ignore(fileSystem.remove(temporary))
+        return yield* failed(url.origin, flaw.detail)
+      }
       yield* retryHeldOpen(fileSystem.rename(temporary, file)).pipe(
         Effect.mapError((cause) =>
           notSaved(wanted, { detail: `it cannot be written: ${explain(cause)}`, cause })
         )
-      )
-      const flaw = yield* Effect.provideService(
-        flawOf(file, { size: bytes }, format),
-        FileSystem.FileSystem,
-        fileSystem
       )
       const more = defined({ type: typeOfResponse(begun), ...tagsOf(begun), version, flaw })
       return { entry: { path: localPath, ...more }, sha256, size: bytes, isKept: false }
@@ -250,9 +252,10 @@ const adviseOnHost = (
     : failed
 
 const failWith = ({ origin }: URL, detail: string | undefined) =>
-  detail === undefined
-    ? Effect.void
-    : new Download.DownloadFailed({ detail: `${origin}: ${detail}`, isTransient: false, isExpired: false })
+  detail === undefined ? Effect.void : failed(origin, detail)
+
+const failed = (origin: string, detail: string) =>
+  new Download.DownloadFailed({ detail: `${origin}: ${detail}`, isTransient: false, isExpired: false })
 
 /** Whether the refused host is the host of the link itself, so that the user can allow it. */
 const isRefused = (cause: unknown, { hostname }: URL): boolean =>

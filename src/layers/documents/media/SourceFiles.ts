@@ -27,7 +27,6 @@ import type { DocumentOnDisk, DocumentPart } from "../documentFile.ts"
 import * as Images from "../images/Images.ts"
 import { filesAtOnce } from "../progress.ts"
 import { type LinkPlace, problemAt, sourceErrorOf, type WantedFile, warningsOf } from "./FileProblem.ts"
-import type { Flaw } from "./Flaw.ts"
 import { type Finding, type FoundMedia, type FoundPicture, makeChange, pictureKey } from "./findMedia.ts"
 import { keyOf, rulesOf } from "./links.ts"
 import type * as MediaDownload from "./MediaDownload.ts"
@@ -38,12 +37,14 @@ import {
   type IndexedFile,
   indexOf,
   type MediaIndex,
+  ownFlawed,
   readIndex,
   withFlaw,
   writeIndex
 } from "./mediaIndex.ts"
 import { mediaFolder } from "./mediaTypes.ts"
 import { type FoundLink, type MediaReader, ownIdentity, type Placed } from "./placeMedia.ts"
+import type { Flaw } from "./verdict.ts"
 
 /** The options about files. */
 export interface FileOptions {
@@ -71,6 +72,8 @@ export interface FilesTarget extends Pick<FetchTarget, "directory" | "previous">
   readonly finding: Finding
   /** The digests of the source's own files, by their paths. */
   readonly own: Readonly<Record<string, string>>
+  /** The flaws of those files, which are only kept. */
+  readonly ownFlaws: Readonly<Record<string, Flaw>>
   /** The index of `previous`; `undefined` to read it. */
   readonly index: MediaIndex | undefined
   readonly progress: (latest: WantedFile, progress: AttachmentProgress) => Effect.Effect<void>
@@ -80,9 +83,7 @@ export interface FilesTarget extends Pick<FetchTarget, "directory" | "previous">
 export interface PlacedFiles {
   readonly digests: Readonly<Record<string, string>>
   /** Writes the paths of files into the parts of a document; missing if documents get no paths. */
-  readonly change:
-    | ((document: DocumentOnDisk) => (part: DocumentPart) => Generator<void, ReadonlyArray<unknown>>)
-    | undefined
+  readonly change: ((document: DocumentOnDisk) => (part: DocumentPart) => ReadonlyArray<unknown>) | undefined
   readonly index: MediaIndex
   /** The total size of the made pictures in bytes. */
   readonly bytes: number
@@ -126,7 +127,7 @@ export const make = Effect.fnUntraced(function* (
   }
 
   const fetchAll = Effect.fnUntraced(function* (target: FilesTarget) {
-    const { directory, finding, found, own, previous, progress } = target
+    const { directory, finding, found, own, ownFlaws, previous, progress } = target
     const wantsIndex = found.files.size > 0 || found.pictures.size > 0
     const before = target.index ?? (wantsIndex ? yield* readIndex(previous) : {})
     if ([...found.files.values()].some(({ localPath }) => localPath === undefined)) {
@@ -168,7 +169,10 @@ export const make = Effect.fnUntraced(function* (
         const file = placed.get(link.identity)
         return file && { localPath: file.localPath, sizes: pictures.sizes.get(pictureKey(link)) }
       }
-      const index = indexOf(named(saved).map((file) => withFlaw(file, flawAfter(pictures, file))))
+      const index = {
+        ...indexOf(named(saved).map((file) => withFlaw(file, flawAfter(pictures, file)))),
+        ...ownFlawed(ownFlaws)
+      }
       return {
         digests: {
           ...digests,
@@ -204,7 +208,9 @@ export const make = Effect.fnUntraced(function* (
       warningsOf: (index: MediaIndex): ReadonlyArray<Warning> => {
         const flawed = files.flatMap(({ key, place }) => {
           const { flaw, path } = index[key] ?? {}
-          return flaw === undefined ? [] : [problemAt(place, { ...flaw, file: path })]
+          return flaw === undefined
+            ? []
+            : [problemAt(place, { wrong: flaw.wrong, detail: flaw.detail, file: path })]
         })
         return [...found.warnings, ...warningsOf([...fetched.problems, ...missing, ...flawed])]
       },
@@ -277,7 +283,7 @@ const noPictures: Pictures = { files: {}, sizes: new Map(), flaws: new Map() }
 
 /** The flaw of a file after its sizes were made. An earlier flaw about its sizes is not kept. */
 const flawAfter = ({ flaws }: Pictures, { entry: { flaw, path } }: NamedFile): Flaw | undefined =>
-  flaws.has(path) ? flaws.get(path) : flaw?.wrong === "sizes" ? undefined : flaw
+  flaws.has(path) && flaw?.wrong !== "cut" ? flaws.get(path) : flaw?.wrong === "sizes" ? undefined : flaw
 
 /** Files in the folder of the source, by their identities. */
 type FilesByIdentity = ReadonlyMap<string, { readonly localPath: string; readonly sha256: string }>

@@ -20,8 +20,9 @@ import type { FetchTarget } from "../../../services/ContentSource.ts"
 import { SourceError } from "../../../services/SourceError.ts"
 import { failedIn, fileBefore } from "../Document.ts"
 import { savedText, sorted } from "../jsonValues.ts"
-import { Flaw } from "./Flaw.ts"
 import { mediaFolder } from "./mediaTypes.ts"
+import { ownIdentity } from "./placeMedia.ts"
+import { Flaw } from "./verdict.ts"
 
 const optionalText = optional(Schema.String)
 
@@ -36,7 +37,9 @@ const IndexEntry = Schema.Struct({
   type: optionalText,
   /** As in the document. */
   version: optionalText,
-  flaw: optional(Flaw)
+  flaw: optional(Flaw),
+  /** The flaw of a file of the source itself, whether or not documents name it. */
+  ownFlaw: optional(Flaw)
 })
 export type IndexEntry = typeof IndexEntry.Type
 
@@ -59,6 +62,13 @@ export const indexOf = (files: ReadonlyArray<IndexedFile>): MediaIndex =>
       .filter(({ entry, isLinked }) => isLinked || entry.flaw !== undefined)
       .map(({ entry, key }) => [key, entry])
   )
+
+/** The entries for flaws of the source's own files. No other key has this form. */
+export const ownFlawed = (flaws: Readonly<Record<string, Flaw>>): MediaIndex =>
+  Record.mapEntries(flaws, (ownFlaw, path) => [ownIdentity(path), { path, ownFlaw }])
+
+export const ownFlawsOf = (index: MediaIndex): ReadonlyMap<string, Flaw> =>
+  new Map(Object.values(index).flatMap(({ ownFlaw, path }) => (ownFlaw ? [[path, ownFlaw]] : [])))
 
 /** Returns the flaw that a file with the same content had in the last version. */
 export const flawsOf = (index: MediaIndex, previous: FetchTarget["previous"]) => {

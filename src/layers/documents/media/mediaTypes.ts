@@ -6,7 +6,7 @@
  * addresses.
  *
  * Servers often state only the syntax of a file, for example `application/json` for a glTF model: then the name and
- * the first bytes decide.
+ * the first bytes decide (verdict.ts).
  */
 import { parse } from "content-disposition"
 import * as Option from "effect/Option"
@@ -14,7 +14,6 @@ import * as Predicate from "effect/Predicate"
 import mime from "mime"
 import { excerpt } from "../../../internal/printable.ts"
 import type { Headers } from "../../httpClient/headers.ts"
-import { formatOf } from "../images/pictureFormat.ts"
 import { decode, isOfType, typeOfUrl } from "./links.ts"
 
 /** The type that a server states, in small letters and without parameters; `undefined` if it states nothing useful. */
@@ -37,113 +36,13 @@ export const wrongType = (
   return stated.some((type) => isOfType(type, types)) ? undefined : notThat(stated[0], types.join(" or "))
 }
 
-/**
- * Why the first bytes of a file are refused, or `undefined`. An empty file has no bytes. Text is refused in place of a
- * picture or film; a web page is refused in place of every file except a page.
- */
-export const wrongBeginning = (
-  byName: string | undefined,
-  type: string | undefined,
-  types: ReadonlyArray<string> | undefined,
-  bytes: Uint8Array
-): string | undefined => {
-  const expected = saysSomething(type) ? type : byName
-  if (bytes.length === 0) return `it is empty${expected === undefined ? "" : `, not ${expected}`}`
-  const mayBePage =
-    isHtmlType(expected) || (isHtmlType(type) && types !== undefined && isOfType("text/html", types))
-  if (mayBePage) return undefined
-  const text = beginningOf(bytes)
-  const isNeverText = expected !== undefined && isNoText(expected)
-  const found = isNeverText ? typeOfText(text) : startsPage(text) ? "text/html" : undefined
-  return found === undefined || (mayBeSvg(found) && expected === "image/svg+xml")
-    ? undefined
-    : notThat(found, expected ?? "a file")
-}
-
-/** The type by the first bytes of a file; `undefined` if they do not tell it. */
-export const typeOfBytes = (bytes: Uint8Array): string | undefined => {
-  const text = beginningOf(bytes)
-  const [type] = signatures.find(([, signature]) => signature.test(text)) ?? []
-  return formatOf(bytes)?.type ?? type ?? (typeOfText(text) === "image/svg+xml" ? "image/svg+xml" : undefined)
-}
-
-/** The types of files that are no pictures, in the order of the tests. */
-const signatures: ReadonlyArray<readonly [type: string, signature: RegExp]> = [
-  ["audio/wav", /^RIFF.{4}WAVE/s],
-  ["audio/mp4", /^.{4}ftypM4[AB]/s],
-  ["video/quicktime", /^.{4}ftypqt/s],
-  ["video/mp4", /^.{4}ftyp/s],
-  ["video/webm", /^\x1aE\xdf\xa3/],
-  ["audio/ogg", /^OggS/],
-  ["audio/mpeg", /^(?:ID3|\xff[\xf2\xf3\xfb])/],
-  ["application/pdf", /^%PDF-/],
-  ["model/gltf-binary", /^glTF/]
-]
-
-/**
- * The advice about a file that needs other files, by its extension and its text; `undefined` if it refers to no
- * files.
- */
-export const adviceOnOthers = (extension: string, text: string): string | undefined => {
-  const [names, advice] = namers.get(extension) ?? []
-  return names?.test(text) === true ? advice : undefined
-}
-
-/** Whether `adviceOnOthers` needs the text of a file. */
-export const mayNameOthers = (extension: string): boolean => namers.has(extension)
-
-type Namer = readonly [names: RegExp, advice: string]
-
-const playlist: Namer = [/^/, "Link to an MP4 file"]
-
-const namers: ReadonlyMap<string, Namer> = new Map<string, Namer>([
-  ["m3u", playlist],
-  ["m3u8", playlist],
-  ["mpd", playlist],
-  ["gltf", [/"uri"\s*:\s*"(?!data:)/, "Link to a GLB file"]],
-  [
-    "svg",
-    [/<(?:svg:)?(?:image|feImage|use)\b[^<>]*\bhref\s*=\s*["'](?!data:|#)/, "Put the pictures into the SVG"]
-  ]
-])
-
-const beginningOf = (bytes: Uint8Array): string => Buffer.from(bytes.subarray(0, 1024)).toString("latin1")
-
-const saysSomething = (type: string | undefined): type is string =>
+export const saysSomething = (type: string | undefined): type is string =>
   type !== undefined && !saysNothing.has(type)
 
-const isHtmlType = (type: string | undefined): boolean =>
+export const isHtmlType = (type: string | undefined): boolean =>
   type === "text/html" || type === "application/xhtml+xml"
 
-/** Whether a text of this type may be a drawing. `text/xml` means that no element is within the first bytes. */
-const mayBeSvg = (type: string): boolean => type === "image/svg+xml" || type === "text/xml"
-
-/** Whether a file of this type cannot be text, except a drawing. */
-const isNoText = (type: string): boolean =>
-  /^(?:image|video|audio|font)\/|^application\/(?:pdf|wasm|zip)$|[+-](?:zip|binary)$/.test(type)
-
-/** The type of a text by its first element, or by its first characters. */
-const typeOfText = (text: string): string | undefined => {
-  if (startsJson.test(text)) return "application/json"
-  const [, element] = firstElement.exec(text) ?? []
-  if (element === undefined) return startsMarkup.test(text) ? "text/xml" : undefined
-  if (htmlElement.test(element)) return "text/html"
-  return /^svg$/i.test(element) ? "image/svg+xml" : "application/xml"
-}
-
-/** The name in a document type counts as the first element. */
-const firstElement =
-  /^(?:\xef\xbb\xbf)?\s*(?:<\?(?:(?!\?>)[\s\S])*\?>\s*|<!--(?:(?!-->)[\s\S])*-->\s*)*<(?:!doctype\s+)?(?:[\w.-]+:)?([\w.-]+)/i
-const htmlElement = /^(?:html|head|body|title|script|center|h1)$/i
-
-/** Whether a text is a web page by its first element. Other elements of HTML also occur in texts such as Markdown. */
-export const startsPage = (text: string): boolean =>
-  /^(?:html|head|body)$/i.test(firstElement.exec(text)?.[1] ?? "")
-
-const startsMarkup = /^(?:\xef\xbb\xbf)?\s*</
-const startsJson = /^(?:\xef\xbb\xbf)?\s*(?:\{\s*["}]|\[\s*[[{"\]])/
-
-const notThat = (found: string | undefined, expected: string): string => {
+export const notThat = (found: string | undefined, expected: string): string => {
   const format = found === undefined ? undefined : answers.get(found)
   const isPage = isHtmlType(found) || format !== undefined
   const what = isHtmlType(found)
@@ -156,8 +55,20 @@ const notThat = (found: string | undefined, expected: string): string => {
 const answers: ReadonlyMap<string, string> = new Map([
   ["application/json", "JSON"],
   ["application/xml", "XML"],
-  ["text/xml", "XML"]
+  ["text/xml", "XML"],
+  ["text/plain", "text"]
 ])
+
+/**
+ * The type by the end of a path, behind a slash: without a slash, `mime` takes the words `pdf` and `.pdf` for
+ * extensions.
+ */
+export const typeOfPath = (path: string): string | undefined => mime.getType(`/${path}`) ?? undefined
+
+/** Whether a path has the extension of a file that pages display. */
+export const isShownType = (path: string): boolean => shownTypes.test(typeOfPath(path) ?? "")
+
+const shownTypes = /^(?:image|audio|video|model)\/|^application\/(?:pdf|x-subrip)$|^text\/vtt$/
 
 /** The folder of media in the folder of the source. */
 export const mediaFolder = "media"

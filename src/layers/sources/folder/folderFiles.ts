@@ -15,9 +15,9 @@ import * as Effect from "effect/Effect"
 import { toError } from "../../../files/fileBatch.ts"
 import { explain, isPassing } from "../../../files/systemError.ts"
 import { SourceError } from "../../../services/SourceError.ts"
-import { formatOf, notShown } from "../../documents/images/pictureFormat.ts"
-import { startsPage } from "../../documents/media/mediaTypes.ts"
-import { isMarkup } from "../../documents/textMistakes.ts"
+import { inMemory } from "../../documents/media/fileKinds.ts"
+import { isShownType, typeOfPath } from "../../documents/media/mediaTypes.ts"
+import { type Flaw, verdictOf } from "../../documents/media/verdict.ts"
 import {
   type FolderFile,
   type FolderInUse,
@@ -27,7 +27,6 @@ import {
   stillWritten,
   unreadable
 } from "./lookAtFolder.ts"
-import { isPicture, isShownType } from "./namedFiles.ts"
 
 // These functions take half the processor time of `node:fs/promises`, which wraps each handle.
 const disk = {
@@ -41,9 +40,6 @@ const disk = {
 
 /** In bytes. Hashing a part takes about a millisecond, in which nothing else can run. */
 const partSize = 256 * 1024
-
-/** The number of first bytes that show a web page. */
-const pageBytes = 4096
 
 /** Windows has no such flags: there, only the look at the folder finds links. */
 const withoutLinkOrWait = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
@@ -96,35 +92,30 @@ export interface Digested {
   readonly flaw?: Flaw | undefined
 }
 
-/** The flaw of the file, by its first bytes alone. It rejects with the error itself. */
-export const readFlaw = (file: FolderFile): Promise<Flaw | undefined> =>
-  withHandle(file, async (handle) => {
-    const look = async (bytes: number) => {
-      const head = Buffer.allocUnsafe(Math.min(file.size, bytes))
-      const { bytesRead } = await file.call(() => disk.read(handle, head, 0, head.length, 0))
-      return flawOf(file.path, head.subarray(0, bytesRead))
-    }
-    // Most files have no flaw, and 4 KiB prove this; the kind of a flaw may need more bytes.
-    return (await look(pageBytes)) && look(partSize)
-  }).catch((cause) => {
-    throw unreadable(file.path)(cause)
-  })
-
 const digesting = async (
   file: FolderFile,
   signal: AbortSignal,
   write?: (part: Uint8Array) => Promise<void>
 ): Promise<Digested> => {
+  const { call, path, size } = file
   const hash = createHash("sha256")
-  let flaw: Flaw | undefined
-  await withHandle(file, (handle) =>
-    readParts(file, handle, signal, async (part, start) => {
-      if (start === 0) flaw = flawOf(file.path, part)
+  let first: Buffer = Buffer.alloc(0)
+  return withHandle(file, async (handle) => {
+    await readParts(file, handle, signal, async (part, start) => {
+      if (start === 0) first = part
       hash.update(part)
       await write?.(part)
     })
-  )
-  return { sha256: hash.digest("hex"), flaw }
+    const read = async (offset: number, length: number) => {
+      const part = Buffer.allocUnsafe(Math.max(0, Math.min(length, size - offset)))
+      const { bytesRead } = await call(() => disk.read(handle, part, 0, part.length, offset))
+      return part.subarray(0, bytesRead)
+    }
+    const bytes = first.length === size ? inMemory(first) : { size, read }
+    // Others may be pages: templates, for example.
+    const byName = isShownType(path) ? typeOfPath(path) : "text/html"
+    return { sha256: hash.digest("hex"), flaw: await verdictOf({ byName }, bytes) }
+  })
 }
 
 const attempt = <A>({ path }: FolderFile, action: (signal: AbortSignal) => Promise<A>) =>
@@ -150,7 +141,7 @@ const readParts = async (
   { call, path, size }: FolderFile,
   handle: number,
   signal: AbortSignal,
-  onPart: (part: Uint8Array, start: number) => Promise<void>
+  onPart: (part: Buffer, start: number) => Promise<void>
 ) => {
   const buffer = Buffer.allocUnsafe(Math.min(size, partSize))
   for (let done = 0; done < size; ) {
@@ -180,28 +171,4 @@ const writing = async <A>({ path }: FolderFile, action: Promise<A>): Promise<A> 
       cause: error
     })
   }
-}
-
-interface Flaw {
-  /** What is wrong, and what to do. */
-  readonly problem: string
-  /** Whether smaller pictures can be made from it that pages can display. */
-  readonly isShrinkable: boolean
-}
-
-const flawOf = (path: string, head: Uint8Array): Flaw | undefined => {
-  const format = formatOf(head)
-  const problem = format && notShown(format)
-  if (problem !== undefined) return { problem: `${problem}.`, isShrinkable: format?.decoder !== undefined }
-  if (isShownType(path) && head.every((byte) => byte === 0)) {
-    // Some systems set the size of a file first, and write its bytes later.
-    const problem =
-      "it begins with nothing but zeros, perhaps because copying was interrupted. Copy it again."
-    return { problem, isShrinkable: false }
-  }
-  const text = Buffer.from(head.subarray(0, pageBytes)).toString()
-  const isOther = isPicture(path) ? isMarkup(text) : isShownType(path) && startsPage(text)
-  return isOther
-    ? { problem: "it is a web page (HTML) under the name of another file.", isShrinkable: false }
-    : undefined
 }

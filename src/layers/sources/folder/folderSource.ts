@@ -39,13 +39,16 @@ import {
 } from "../../documents/DocumentOptions.ts"
 import * as DocumentSource from "../../documents/DocumentSource.ts"
 import { documentSchemas } from "../../documents/expect/Expectations.ts"
+import { codeOf } from "../../documents/media/FileProblem.ts"
 import { ImageOptions } from "../../documents/media/MediaOptions.ts"
+import { isShownType } from "../../documents/media/mediaTypes.ts"
 import * as PathPattern from "../../documents/media/PathPattern.ts"
+import { isUseless } from "../../documents/media/verdict.ts"
 import { failureOf } from "../../documents/sourceErrors.ts"
 import { notice } from "../../documents/warnings.ts"
 import { makeFolderCalls } from "./folderCalls.ts"
 import { documentName, type FolderFile, FolderInUse, type FolderLook, printablePath } from "./lookAtFolder.ts"
-import { isShownType, makeNamedFiles, type NamedFiles } from "./namedFiles.ts"
+import { makeNamedFiles, type NamedFiles } from "./namedFiles.ts"
 import { makeProblemsFile } from "./problemsFile.ts"
 import { isCsv, readDocument, readKeyValues } from "./readDocument.ts"
 import { linkReused, makeTakeFiles, sizeOf } from "./takeFiles.ts"
@@ -205,14 +208,30 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
   const open = (target: FetchTarget & FolderParts) => {
     const { documents, look, named, others, spreadsheets } = target
     const files = Effect.fnUntraced(function* (progress: (files: AttachmentProgress) => Effect.Effect<void>) {
-      const saved = yield* takeFiles(others, target, progress)
+      const saved = yield* Effect.provide(takeFiles(others, target, progress), environment)
+      const flaws = Object.fromEntries(
+        saved.flatMap(({ flaw, path }) => (flaw === undefined ? [] : [[path, flaw]]))
+      )
+      const flawed = Object.entries(flaws).map(([path, flaw]) => ({
+        path,
+        flaw,
+        isNamed: named.named.has(path)
+      }))
+      const refused = flawed.find(({ flaw, isNamed }) => isNamed && isUseless(flaw))
+      if (refused !== undefined) {
+        return yield* new SourceError({
+          place: printablePath(refused.path),
+          detail: `${refused.flaw.detail}.`
+        })
+      }
       yield* notice([
         ...look.leftOut.map((text) => note(text)),
         ...[...spreadsheets.values()].map((path) => note(noTable(path), path)),
-        ...saved.flatMap(({ flaw, path }) =>
-          flaw === undefined || (flaw.isShrinkable && images !== undefined)
-            ? []
-            : [note(`${printablePath(path)}: ${flaw.problem}`, path)]
+        ...flawed.flatMap(({ flaw, isNamed, path }) =>
+          (isNamed || isUseless(flaw) || flaw.wrong === "picture") &&
+          !(flaw.isShrinkable && images !== undefined)
+            ? [{ code: codeOf[flaw.wrong], subject: path, text: `${printablePath(path)}: ${flaw.detail}.` }]
+            : []
         )
       ])
       return {
@@ -220,6 +239,7 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
         bytes: sizeOf(saved),
         reused: saved.filter(({ isReused }) => isReused).length,
         digests: Object.fromEntries(saved.map(({ path, sha256 }) => [path, sha256])),
+        flaws,
         place: Effect.provide(linkReused(saved, target), environment)
       }
     })

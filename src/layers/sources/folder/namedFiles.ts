@@ -8,7 +8,6 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import mime from "mime"
 import { closestName } from "../../../internal/closestName.ts"
 import { makeGiveWay } from "../../../internal/nextTurn.ts"
 import { excerpt, quotedName } from "../../../internal/printable.ts"
@@ -16,6 +15,7 @@ import { countText } from "../../../internal/readable.ts"
 import { note, type Warning } from "../../../services/Warning.ts"
 import { mapParts } from "../../documents/jsonValues.ts"
 import { decode } from "../../documents/media/links.ts"
+import { isShownType } from "../../documents/media/mediaTypes.ts"
 import * as PathPattern from "../../documents/media/PathPattern.ts"
 import { bare, visible } from "../../documents/textMistakes.ts"
 
@@ -23,6 +23,8 @@ import { bare, visible } from "../../documents/textMistakes.ts"
 export interface NamedFiles {
   /** The path of the file in a cell; `undefined` if there is no such file. */
   readonly find: (cell: string) => string | undefined
+  /** The files that records name, so far. */
+  readonly named: Set<string>
   /** A similar path. */
   readonly similar: (cell: string) => string | undefined
 }
@@ -31,6 +33,7 @@ export const makeNamedFiles = (paths: ReadonlyArray<string>): NamedFiles => {
   const all = new Set(paths)
   const nameOf = (path: string) => path.slice(path.lastIndexOf("/") + 1).toLowerCase()
   return {
+    named: new Set(),
     find: (cell) => {
       const path = pathOf(cell)
       return all.has(path) ? path : undefined
@@ -54,20 +57,6 @@ const pathOf = (cell: string): string => bare(cell).normalize().replace(/^\.\//,
 const maxLength = 1024
 /** A single letter before a colon is a drive of Windows. */
 const scheme = /^(?:[a-z][a-z0-9+.-]+:|\/\/)/i
-const shownTypes = /^(?:image|audio|video|model)\/|^application\/pdf$|^text\/vtt$/
-
-/**
- * The type by the end of a path, behind a slash: without a slash, `mime` takes the words `pdf` and `.pdf` for
- * extensions.
- */
-const typeOf = (path: string): string => mime.getType(`/${path}`) ?? ""
-
-/** Whether a path has the extension of a file that pages display. */
-export const isShownType = (path: string): boolean => shownTypes.test(typeOf(path))
-
-/** Whether a path has the extension of a picture, except drawings (SVG), which are text. */
-export const isPicture = (path: string): boolean => /^image\/(?!svg)/.test(typeOf(path))
-
 /** Whether a text looks like the path of a file. */
 const namesFile = (cell: string): boolean =>
   cell.length <= maxLength &&
@@ -109,6 +98,7 @@ export const nameFiles = Effect.fnUntraced(function* (
       if (missing.length < maxListed) missing.push({ record, field: PathPattern.format(path), cell })
       return cell
     }
+    files.named.add(found)
     return isPicture ? { localPath: found } : found
   }
 

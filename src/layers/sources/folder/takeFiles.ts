@@ -13,8 +13,10 @@ import { forEachFile, linkOrCopyAll, toError } from "../../../files/fileBatch.ts
 import { explain, isPassing } from "../../../files/systemError.ts"
 import type { AttachmentProgress, FetchTarget, PreviousContent } from "../../../services/ContentSource.ts"
 import { SourceError } from "../../../services/SourceError.ts"
+import { ownFlawsOf, readIndex } from "../../documents/media/mediaIndex.ts"
+import type { Flaw } from "../../documents/media/verdict.ts"
 import { makeDownloadCounter } from "../../httpClient/downloadCounter.ts"
-import { copyFile, type Digested, digestOf, readFlaw } from "./folderFiles.ts"
+import { copyFile, type Digested, digestOf } from "./folderFiles.ts"
 import { type FolderFile, FolderInUse, isSame, unreadable } from "./lookAtFolder.ts"
 
 interface SavedFile extends FolderFile, Digested {
@@ -31,12 +33,13 @@ export const makeTakeFiles = () => {
 
   /**
    * The digest of a file without reading it, if it is known. A controller that has just started uses the copy in the
-   * last version, if the copy has the same date and was made after the file's last change; then only the first bytes
-   * of the file are read.
+   * last version, if the copy has the same date and was made after the file's last change; then the index of the version
+   * has its flaw.
    */
   const provenOf = async (
     file: FolderFile,
-    previous: PreviousContent | undefined
+    previous: PreviousContent | undefined,
+    flaws: ReadonlyMap<string, Flaw>
   ): Promise<Digested | undefined> => {
     const last = known.get(file.path)
     if (last !== undefined && isSame(last, file)) return last
@@ -47,7 +50,7 @@ export const makeTakeFiles = () => {
       copy?.size === file.size &&
       Math.abs(copy.mtimeMs - file.modified) < 1 &&
       file.changed < copy.birthtimeMs
-    return isCopy ? { sha256: before.sha256, flaw: await readFlaw(file) } : undefined
+    return isCopy ? { sha256: before.sha256, flaw: flaws.get(file.path) } : undefined
   }
 
   /**
@@ -69,7 +72,8 @@ export const makeTakeFiles = () => {
     )
 
     yield* Effect.forEach(files.slice(0, 1), counter.report)
-    const proven = yield* forEachFile(files, (file) => provenOf(file, previous), unreadable(""))
+    const flaws = known.size > 0 ? new Map<string, Flaw>() : ownFlawsOf(yield* readIndex(target.previous))
+    const proven = yield* forEachFile(files, (file) => provenOf(file, previous, flaws), unreadable(""))
     const makeFolder = yield* Effect.cachedFunction((folder: string) =>
       Effect.tryPromise({ try: () => mkdir(folder, { recursive: true }), catch: toError })
     )

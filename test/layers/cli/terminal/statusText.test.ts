@@ -1,6 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import wrap from "wrap-ansi"
 import { makePalette, statusText } from "../../../../src/layers/cli/terminal/statusText.ts"
 import type { Row } from "../../../../src/services/ControllerState.ts"
 import type { View } from "../../../../src/services/View.ts"
@@ -25,17 +24,17 @@ const plain = (rows: ReadonlyArray<Row>) => statusText(viewOf(rows), { palette: 
 describe("statusText", () => {
   it("folds long lines between words, as wide as the terminal", () => {
     const value = "one two three four five six seven"
-    const terminal = { columns: 40, rows: 24, wrap }
+    const size = { columns: 40, rows: 24 }
     const view: View = {
       ...viewOf([{ type: "kv", label: "Words", value, tone: "warn" }]),
       problems: [{ code: "a", severity: "warning", text: `${value} ${value}` }]
     }
     const text = statusText(view, {
       palette: makePalette(false),
-      terminal
+      size
     })
     const lines = text.split("\n")
-    expect(lines.every(({ length }) => length <= terminal.columns)).toBe(true)
+    expect(lines.every(({ length }) => length <= size.columns)).toBe(true)
     expect(lines.slice(1, 3)).toEqual([
       "  ! one two three four five six",
       "      seven one two three four five six"
@@ -93,7 +92,7 @@ describe("statusText", () => {
   it("ends with the word and its reasons as well, where the terminal has fewer rows", () => {
     const row: Row = { type: "text", text: "…" }
     const text = (rows: number) =>
-      statusText(viewOf([row]), { palette: makePalette(false), terminal: { columns: 80, rows, wrap } })
+      statusText(viewOf([row]), { palette: makePalette(false), size: { columns: 80, rows } })
     expect(text(7)).toMatch(/^OK\n[\s\S]*…$/)
     expect(text(6)).toMatch(/^OK\n[\s\S]*…\n\nOK$/)
   })

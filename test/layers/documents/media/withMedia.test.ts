@@ -512,7 +512,7 @@ describe("a source with media", () => {
     ["notes.md", "text/markdown", "<h1>Bell</h1>"],
     ["bell.glb", "application/json", "glTF\x02\0\0\0"],
     ["bell.usdz", "application/zip", "PK\x03\x04"],
-    ["bell.jpg", "text/html", "\xff\xd8\xff\xe0"],
+    ["bell.jpg", "text/html", "\xff\xd8\xff\xda\xff\xd9"],
     ["bell.svg", "application/xml", `<?xml version="1.0"?>${svg}`],
     ["bell.svg", "text/xml", svg],
     ["bell.svg", "text/html", `<!-- ${"a".repeat(2000)} -->${svg}`],
@@ -537,7 +537,7 @@ describe("a source with media", () => {
   )
 
   const mp4 = "\0\0\0\x18ftypisom\0\0\x02\0isommp42"
-  const png = "\x89PNG\r\n\x1a\n"
+  const png = "\x89PNG\r\n\x1a\n\0\0\0\0IEND\xaeB`\x82"
   const recognized = [
     ["/a/photo.png", {}, png, "photo", "png"],
     ["/a/photo.png", { "content-disposition": "attachment; filename=download" }, png, "download", "png"],
@@ -549,8 +549,8 @@ describe("a source with media", () => {
     ["/files/18", {}, mp4, "18", "mp4"],
     ["/files/19", {}, "<svg xmlns='http://www.w3.org/2000/svg'/>", "19", "svg"],
     ["/files/19", { "content-type": "text/xml" }, "<?xml version='1.0'?><svg/>", "19", "svg"],
-    ["/image.php", {}, "\xff\xd8\xff\xe0", "image", "jpg"],
-    ["/image.php", { "content-type": "x/unknown" }, "\xff\xd8\xff\xe0", "image", "jpg"],
+    ["/image.php", {}, "\xff\xd8\xff\xda\xff\xd9", "image", "jpg"],
+    ["/image.php", { "content-type": "x/unknown" }, "\xff\xd8\xff\xda\xff\xd9", "image", "jpg"],
     ["/files/20", {}, "RIFF\0\0\0\0WEBPVP8 ", "20", "webp"],
     ["/files/21", {}, "ID3\x04", "21", "mp3"],
     ["/files/22", {}, "%PDF-1.7", "22", "pdf"],
@@ -670,7 +670,7 @@ describe("a source with media", () => {
   it.scoped("resumes a download that broke off, if the file has not changed", () =>
     Effect.gen(function* () {
       const { fetch, requests, server, set } = yield* setUp()
-      const body = "0123456789".repeat(1000)
+      const body = "\x00123456789".repeat(1000)
       const headers = { "content-type": "image/jpeg", etag: '"1"', "last-modified": yesterday }
       server.next(
         (response) => {

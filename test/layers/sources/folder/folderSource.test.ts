@@ -866,9 +866,9 @@ describe("a folder as a source", () => {
         const warnings = [
           "a.jpg: it is HEIC, which browsers do not show: export it as JPEG.",
           "b.psd: it is a file of Photoshop, which browsers do not show: export it as JPEG.",
-          "c.jpg: it is a web page (HTML) under the name of another file.",
-          "e.mp4: it is a web page (HTML) under the name of another file.",
-          "f.pdf: it is a web page (HTML) under the name of another file.",
+          "c.jpg: it is an HTML page, not image/jpeg: perhaps a login or error page.",
+          "e.mp4: it is an HTML page, not video/mp4: perhaps a login or error page.",
+          "f.pdf: it is an HTML page, not application/pdf: perhaps a login or error page.",
           "i.glb: it begins with nothing but zeros, perhaps because copying was interrupted. Copy it again."
         ]
         const first = yield* fetch()

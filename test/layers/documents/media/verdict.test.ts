@@ -1,0 +1,139 @@
+/**
+ * The verdict of a file by its bytes.
+ */
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FastCheck from "effect/FastCheck"
+import { inMemory } from "../../../../src/layers/documents/media/fileKinds.ts"
+import { typeOfPath } from "../../../../src/layers/documents/media/mediaTypes.ts"
+import { verdictOf } from "../../../../src/layers/documents/media/verdict.ts"
+import { aiff, avi, jpeg, movie, mpeg, png, pointer, wma } from "../../../rules/bytes.ts"
+
+const judge = (name: string, bytes: string | Uint8Array) =>
+  Effect.promise(() =>
+    verdictOf(
+      { byName: typeOfPath(name) },
+      inMemory(typeof bytes === "string" ? Buffer.from(bytes, "latin1") : bytes)
+    )
+  )
+
+const progressive = Effect.promise(async () => {
+  const { noisy } = await import("../../../support/pictures.ts")
+  return noisy(64, 64).jpeg({ progressive: true }).toBuffer()
+})
+
+const segment = (body: Uint8Array) => {
+  const head = Buffer.from([0xff, 0xe1, 0, 0])
+  head.writeUInt16BE(body.length + 2, 2)
+  return Buffer.concat([head, body])
+}
+
+const ebml = (type: string) => `\x1aE\xdf\xa3\x93\x42\x82\x88${type}`
+const wave = (format: number) => `RIFF\x24\0\0\0WAVEfmt \x10\0\0\0${String.fromCharCode(format)}\0`
+
+describe("the verdict of a file", () => {
+  it.effect.each([
+    ["bell.jpg", "Service Unavailable", "other", "text"],
+    ["bell.png", "Not found", "other", "text"],
+    ["bell.mp4", '{"error":1}', "other", "JSON"],
+    ["bell.pdf", "<html>", "other", "HTML"],
+    ["bell.glb", pointer, "other", "Git LFS"],
+    ["notes.txt", pointer, "other", "Git LFS"],
+    ["bell.mp3", "", "other", "empty"],
+    ["bell.mp3", "\0".repeat(5000), "cut", "zeros"],
+    ["bell.png", png.subarray(0, -1), "cut", "end"],
+    ["bell.jpg", jpeg.subarray(0, -1), "cut", "end"],
+    ["bell.jpg", jpeg.subarray(0, 30), "cut", "end"],
+    ["bell.jpg", "8BPS\0\x01", "picture", "Photoshop"],
+    ["bell.avi", avi, "unplayable", "AVI"],
+    ["bell.mp4", mpeg, "unplayable", "MPEG"],
+    ["bell.wma", wma, "unplayable", "Windows Media"],
+    ["bell.aiff", aiff, "unplayable", "AIFF"],
+    ["bell.mkv", ebml("matroska"), "unplayable", "Matroska"],
+    ["bell.wav", wave(2), "unplayable", "WAV"],
+    ["bell.ogv", "OggS\0\x02\x80theora", "unplayable", "Theora"],
+    ["bell.mp4", movie("isom", "hev1"), "unplayable", "HEVC"],
+    ["bell.mp4", movie("isom", "mp4v"), "unplayable", "MPEG-4 Part 2"],
+    ["bell.mov", movie("qt  ", "ap4h"), "unplayable", "ProRes"],
+    ["bell.mov", movie("qt  ", "\x01xyz"), "unplayable", '"?xyz"'],
+    ["bell.vtt", "WEBVTT\n\nGl\xf6ckchen", "encoding", "UTF-8"],
+    ["bell.srt", "1\n00:00:00,000 --> 00:00:02,000\nGl\xf6ckchen", "encoding", "UTF-8"],
+    ["bell.srt", "1\n00:00:00,000 --> 00:00:02,000\nBell", "unplayable", "WebVTT"]
+  ] as const)("finds what is wrong with %s: %j is %s", ([name, bytes, wrong, word]) =>
+    Effect.gen(function* () {
+      expect(yield* judge(name, bytes)).toMatchObject({ wrong, detail: expect.stringContaining(word) })
+    })
+  )
+
+  it.effect.each([
+    ["bell.jpg", png],
+    ["bell.png", "a picture of a kind that nobody knows\0"],
+    ["bell.m4v", movie("isom", "avc1")],
+    ["bell.mp4", movie("isom", "av01")],
+    ["bell.webm", ebml("webm")],
+    ["bell.wav", wave(1)],
+    ["bell.pdf", "%PDF-1.4 of plain letters"],
+    ["bell.ts", "const bell = 'of a program'"],
+    ["bell.m3u", "#EXTM3U\nhttp://museum.example/bell.mp3"],
+    ["bell.dxf", "0\nSECTION\n2\nHEADER\n9\n$ACADVER"],
+    ["bell.vtt", "\xef\xbb\xbfWEBVTT\n\nGl\xc3\xb6ckchen"],
+    ["notes.txt", "Not found"],
+    ["notes.txt", ""]
+  ] as const)("finds nothing wrong with %s: %j", ([name, bytes]) =>
+    Effect.gen(function* () {
+      expect(yield* judge(name, bytes)).toBeUndefined()
+    })
+  )
+
+  it.effect("finds the end of a JPEG, whatever is before its pixels and behind its end", () =>
+    Effect.gen(function* () {
+      const pictures = [jpeg, yield* progressive]
+      const cases = FastCheck.record({
+        picture: FastCheck.constantFrom(...pictures),
+        before: FastCheck.uint8Array({ maxLength: 40 }),
+        behind: FastCheck.uint8Array({ maxLength: 300_000, size: "max" }),
+        lost: FastCheck.integer({ min: 1, max: 300 })
+      })
+      yield* Effect.promise(() =>
+        FastCheck.assert(
+          FastCheck.asyncProperty(cases, async ({ before, behind, lost, picture }) => {
+            // A thumbnail has an end of its own.
+            const head = Buffer.concat([picture.subarray(0, 2), segment(before), segment(jpeg)])
+            const whole = Buffer.concat([head, picture.subarray(2), behind])
+            const cut = Buffer.concat([head, picture.subarray(2, -lost)])
+            const verdicts = [whole, cut].map((bytes) => verdictOf({ byName: "image/jpeg" }, inMemory(bytes)))
+            expect(await Promise.all(verdicts)).toEqual([
+              undefined,
+              expect.objectContaining({ wrong: "cut" })
+            ])
+          }),
+          { numRuns: 40 }
+        )
+      )
+    })
+  )
+
+  it.effect("reads any bytes to an end, in any place", () =>
+    Effect.promise(() =>
+      FastCheck.assert(
+        FastCheck.asyncProperty(
+          FastCheck.constantFrom(movie("isom", "avc1"), movie("qt  ", "apch"), jpeg, png),
+          FastCheck.uint8Array({ minLength: 1, maxLength: 8 }),
+          FastCheck.nat(),
+          async (file, change, at) => {
+            const changed = Buffer.from(file)
+            changed.set(change, at % (file.length - change.length))
+            let reads = 0
+            const { read, size } = inMemory(changed)
+            const counted = (offset: number, length: number) => {
+              reads += 1
+              return read(offset, length)
+            }
+            await verdictOf({ byName: "video/mp4" }, { size, read: counted })
+            expect(reads).toBeLessThan(1100)
+          }
+        )
+      )
+    )
+  )
+})
