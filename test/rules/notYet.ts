@@ -10,7 +10,6 @@ export const notYet: Readonly<Record<number, ReadonlyArray<ReaderName>>> = {
   8: ["Strapi", "Directus"],
   9: ["Strapi", "Directus"],
   10: ["Directus"],
-  13: ["JSON", "Strapi", "Directus"],
   14: ["folder", "function"],
   15: ["folder", "JSON", "tables", "Strapi", "Directus", "Sanity", "function"],
   16: ["folder", "JSON"],

@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { singleFlight, withoutParentSpan } from "../../internal/background.ts"
 import type { Fetches } from "../../internal/Schedules.ts"
+import { ByHand } from "../../services/ByHand.ts"
 import { Content, type FetchError } from "../../services/Content.ts"
 import type { ContentCheck } from "../../services/ContentCheck.ts"
 import type { FetchOutcome } from "../../services/ContentEvents.ts"
@@ -60,13 +61,14 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
     const { after, once } = yield* singleFlight<FetchOutcome, FetchError>(scope)
     const allReported = (fetch: Provider["fetch"]) => Effect.ensuring(reported(fetch), afterFetch)
     const fetchAll = allReported(withRoom(provider.fetch))
-    const fetch = once(fetchAll)
+    const byHand = Effect.provideService(ByHand, true)
+    const fetch = once(byHand(fetchAll))
 
     if (commands) {
       const checks = yield* singleFlight<ContentCheck, FetchError>(scope)
       yield* registerCommands(name, {
         fetch,
-        check: provider.check && checks.once(provider.check),
+        check: provider.check && checks.once(byHand(provider.check)),
         sample: provider.sample,
         acknowledged: Effect.asVoid(screens),
         report

@@ -14,6 +14,7 @@ import * as Schema from "effect/Schema"
 import { excerpt, printableLine } from "../../internal/printable.ts"
 import { withTimeout } from "../../internal/Schedules.ts"
 import { causeWithoutSecrets, OptionalErrorChain } from "../../internal/SerializedError.ts"
+import { ByHand } from "../../services/ByHand.ts"
 import * as Body from "./Body.ts"
 import * as Get from "./Get.ts"
 import { type Headers, mayChangeUnseen, readHeaders } from "./headers.ts"
@@ -202,10 +203,10 @@ export const make = Effect.fnUntraced(function* ({
         hideSecrets(url, headers)
       )
 
-    const send = Effect.flatMap(SentSecrets, (sent) => {
+    const send = Effect.flatMap(Effect.all([SentSecrets, ByHand]), ([sent, byHand]) => {
       isAnswered = false
       sent.add(headers, urls ?? [])
-      before = remembers ? remembered.find(url, headers) : undefined
+      before = remembers ? remembered.find(url, headers, byHand) : undefined
       return requested(url, { "accept-encoding": coding, ...headers, ...before?.conditions }, read, options)
     })
     return send.pipe(
@@ -296,10 +297,11 @@ export const makeRememberedAnswers = () => {
 
   return {
     /** The response, with the headers that ask whether it has changed. */
-    find: (url: string, headers: Headers) => {
+    find: (url: string, headers: Headers, byHand = false) => {
       const answer = answers.get(keyOf(url, headers))
       if (answer === undefined) return undefined
       const { etag, "last-modified": modified } = answer.headers
+      if (byHand && etag === undefined) return undefined
       const conditions: Headers =
         etag === undefined ? { "if-modified-since": modified ?? "" } : { "if-none-match": etag }
       return { answer, conditions }

@@ -12,6 +12,7 @@ import mime from "mime"
 import { toError } from "../../../files/fileBatch.ts"
 import { explain, retryHeldOpen } from "../../../files/systemError.ts"
 import { defined } from "../../../internal/schemas.ts"
+import { ByHand } from "../../../services/ByHand.ts"
 import type { SourceFile } from "../../../services/ContentSource.ts"
 import * as Download from "../../httpClient/Download.ts"
 import { contentLength, mayChangeUnseen } from "../../httpClient/headers.ts"
@@ -126,7 +127,7 @@ export const make = Effect.fnUntraced(function* (
     const client = fixed === undefined ? links : fixedFiles
     const request: Download.Target<Download.DownloadFailed> = {
       url: url.href,
-      headers: { ...credentialsFor(url), ...conditions(before) },
+      headers: { ...credentialsFor(url), ...conditions(before, yield* ByHand) },
       file: temporary,
       name: `${key} of ${url.origin}`,
       size: Option.fromNullable(size),
@@ -277,8 +278,8 @@ const isUnchanged = (response: Download.Response, { etag, lastModified, size }: 
   )
 }
 
-const conditions = (before: RememberedFile | undefined) =>
-  defined({ "if-none-match": before?.etag, "if-modified-since": before?.lastModified })
+const conditions = ({ etag, lastModified }: Partial<RememberedFile> = {}, byHand: boolean) =>
+  byHand && etag === undefined ? {} : defined({ "if-none-match": etag, "if-modified-since": lastModified })
 
 /** The tags that tell the file from a later one; none if it could change again under the same tags. */
 const tagsOf = ({ headers }: Download.Response) =>
