@@ -11,7 +11,6 @@ const shared = ["status", "leases", "screens", "memory", "fanOut", "http", "http
 /** What a room imports beside the shared ones, which import only what is named here. */
 const exceptions: Readonly<Record<string, ReadonlyArray<string>>> = {
   screens: ["status", "leases"],
-  memory: ["status", "screens"],
   http: ["fanOut"],
   comparing: ["versions", "documents"],
   contentServer: ["fleet"],

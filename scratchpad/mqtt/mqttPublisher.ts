@@ -17,12 +17,14 @@ export const mqttPublisher = ({ topic, url }: { readonly topic: string; readonly
       void (version && client.connected && client.publish(topic, version, { retain: true }))
     client.on("connect", publish).on("error", () => {})
 
-    const { addSection } = yield* ControllerState.ControllerState
+    const { register } = yield* ControllerState.ControllerState
     const broker = () => (client.connected ? "connected" : `${url} is away`)
-    yield* addSection({
+    yield* register({
       name: "mqtt",
-      title: "MQTT",
-      rows: Effect.sync(() => [{ type: "kv", label: "Broker", value: broker() }])
+      live: Effect.sync(() => ({ isConnected: client.connected })),
+      report: () => ({
+        sections: [{ name: "mqtt", title: "MQTT", rows: [{ type: "kv", label: "Broker", value: broker() }] }]
+      })
     })
 
     const events = yield* (yield* EventBus.EventBus).subscribe

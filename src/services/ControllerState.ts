@@ -1,18 +1,18 @@
 /**
  * What the controller reports: the global state, for programs, and the view, for people.
  *
- * It owns the assembly of both. Each plugin has a slice of the state, and a pure function that turns the slice into
- * sections of the status, problems and metrics. Your own plugin does the same.
+ * It owns the assembly of both. Each plugin registers once, with its slice of the state, and a pure function that turns
+ * the slice into sections of the status, problems and metrics. Your own plugin does the same.
  *
- * If a plugin adds no such function, the `problems` of its slice, each a `Problem`, are read: they appear in its
- * section of the status and count for the health of the controller. Further rows need a section that the plugin adds.
+ * If a plugin has no such function, the `problems` of its slice, each a `Problem`, are read: they appear in a section
+ * of its name and count for the health of the controller.
  */
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type * as MetricPair from "effect/MetricPair"
 import type * as Scope from "effect/Scope"
 import type { Problem } from "./Problem.ts"
-import type { GlobalState, Mode, Row, Section, StatusSnapshot } from "./StatusSnapshot.ts"
+import type { GlobalState, Mode, Section, StatusSnapshot } from "./StatusSnapshot.ts"
 import type { ContentStatus, PlayerStatus, ScreenStatus, View } from "./View.ts"
 
 export type {
@@ -28,22 +28,12 @@ export type {
 } from "./StatusSnapshot.ts"
 
 /**
- * A section whose rows are built for every snapshot, within a second. They must not read the state, which waits for them.
- *
- * @since 0.1.0
- * @category models
- */
-export interface SectionSource<E = unknown> extends Omit<Section, "rows"> {
-  readonly rows: Effect.Effect<ReadonlyArray<Row>, E>
-}
-
-/**
  * The part of the view, and the metrics, that come from one plugin.
  *
  * @since 0.1.0
  * @category models
  */
-export interface PluginReading {
+export interface PluginReport {
   readonly sections?: ReadonlyArray<Section>
   readonly problems?: ReadonlyArray<Problem>
   /** If the plugin keeps content. */
@@ -63,12 +53,12 @@ export interface PluginReading {
 
 /**
  * The state that contains the slice, the screens and players as judged by it, and the time in milliseconds since
- * 1970.
+ * 1970: the time at which the live fields of the plugin were read.
  *
  * @since 0.1.0
  * @category models
  */
-export interface ReadingContext {
+export interface ReportContext {
   readonly state: GlobalState
   readonly screens: ReadonlyArray<ScreenStatus>
   readonly players: ReadonlyArray<PlayerStatus>
@@ -76,12 +66,47 @@ export interface ReadingContext {
 }
 
 /**
- * Reads a slice. Pure. A slice is what the plugin has made of it, or `undefined`.
+ * Makes a report of a slice, which is `undefined` if nothing was set or read yet. Pure.
  *
  * @since 0.1.0
  * @category models
  */
-export type ReadSlice = (slice: unknown, context: ReadingContext) => PluginReading
+export type MakeReport = (slice: unknown, context: ReportContext) => PluginReport
+
+/**
+ * What a plugin shows in the state and the status.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface PluginRegistration<S = unknown> {
+  readonly name: string
+  /** The slice at first: JSON. `update` changes it. Left out: nothing, until `update` or `live` gives something. */
+  readonly slice?: S
+  /**
+   * Fields (counts, progress) that are read with every state and added to the slice; `_version` does not grow by them.
+   * Each read gives new objects: an object that is changed in place counts as unchanged. While a read fails, or takes
+   * longer than a second, the fields stay as they were last, with the time of that reading; after ten seconds, that is
+   * the problem `state:unread`. A read that hangs is not begun again. It must not read the state, which waits for it.
+   */
+  readonly live?: Effect.Effect<object, unknown>
+  /**
+   * Called for every view. If it throws, the last report stays, and that is the problem `state:unread`. Left out: the
+   * `problems` of the slice.
+   */
+  readonly report?: MakeReport
+}
+
+/**
+ * A plugin in the state.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface RegisteredPlugin<S = unknown> {
+  /** Replaces the slice by the result of `f`, which gets `undefined` if there is none. `_version` grows by one. */
+  readonly update: (f: (slice: S | undefined) => S) => Effect.Effect<void>
+}
 
 /**
  * The state at one time, with its view and its metrics.
@@ -111,36 +136,18 @@ export class ControllerState extends Context.Tag("vitrine/ControllerState")<
     /** The state, and the view of it: made once for each change, and again after a second, for all callers. */
     readonly read: Effect.Effect<ControllerReading>
 
-    /** The slices, with their momentary fields, and the current problems. */
+    /** The slices, with their live fields, and the current problems. */
     readonly state: Effect.Effect<GlobalState>
 
-    /** Replaces a plugin's slice of the state by the result of `f`. At the first call, `f` gets `undefined`. */
-    readonly updateSlice: (plugin: string, f: (slice: unknown) => unknown) => Effect.Effect<void>
-
-    /**
-     * Adds momentary fields (counts, progress) to a plugin's slice until the scope ends: they are read with every
-     * state, and `_version` does not grow by them. Each read gives new objects: an object that is changed in place
-     * counts as unchanged. If reading them fails, the slice is without them, and the failure is logged. If it takes longer
-     * than 2 seconds, it is not repeated for a minute. It must not read the state, which waits for it.
-     */
-    readonly addMomentary: (
-      plugin: string,
-      fields: Effect.Effect<object, unknown>
-    ) => Effect.Effect<void, never, Scope.Scope>
-
-    /**
-     * Adds the function that reads the slice of a plugin, until the scope ends; it is called for every view. A
-     * function that throws is left out, and the error is logged.
-     */
-    readonly addReading: (plugin: string, read: ReadSlice) => Effect.Effect<void, never, Scope.Scope>
-
-    /**
-     * All sections by `order`. At equal order, sections from slices come first, then the others in the order of their
-     * addition. A section that fails is left out and logged; a section that takes longer than a second is left out for a minute.
-     */
+    /** All sections by `order`; at equal order, as their plugins were registered. */
     readonly status: Effect.Effect<StatusSnapshot>
 
-    /** Shows a section of a plugin in the status until the scope ends. */
-    readonly addSection: (section: SectionSource) => Effect.Effect<void, never, Scope.Scope>
+    /**
+     * Registers a plugin until the scope ends, once for each plugin. When the scope ends, everything of it goes, and
+     * its problems are no longer watched.
+     */
+    readonly register: <S = unknown>(
+      plugin: PluginRegistration<S>
+    ) => Effect.Effect<RegisteredPlugin<S>, never, Scope.Scope>
   }
 >() {}

@@ -12,8 +12,8 @@ import * as Scope from "effect/Scope"
 import type * as TestServices from "effect/TestServices"
 import * as IpcClientSocket from "../../src/layers/control/IpcClientSocket.ts"
 import * as IpcServer from "../../src/layers/control/IpcServer.ts"
+import * as ControllerStateMemory from "../../src/layers/controller/ControllerStateMemory.ts"
 import * as CommandBusMemory from "../../src/layers/memory/CommandBusMemory.ts"
-import * as ControllerStateMemory from "../../src/layers/memory/ControllerStateMemory.ts"
 import * as EventBusMemory from "../../src/layers/memory/EventBusMemory.ts"
 import { CommandBus } from "../../src/services/CommandBus.ts"
 import { EventBus } from "../../src/services/EventBus.ts"
@@ -53,14 +53,31 @@ export const start = Effect.gen(function* () {
   const configurationFolder = yield* temporaryFolder
   const scope = yield* Effect.acquireRelease(Scope.make(), Scope.close)
   let stops = 0
+  const stoppers: Array<string> = []
   const stop = Effect.sync(() => {
     stops += 1
   })
-  const paths = yield* Scope.extend(IpcServer.make({ folder: configurationFolder, stop }), scope)
+  const paths = yield* Scope.extend(
+    IpcServer.make({
+      folder: configurationFolder,
+      stop,
+      noteStop: (by) => Effect.sync(() => void stoppers.push(by))
+    }),
+    scope
+  )
   const end = Scope.close(scope, Exit.void).pipe(Effect.disconnect, Effect.timeout("2 seconds"))
   const client = yield* IpcClientSocket.make(paths.socket)
   const place = { path: paths.socket }
-  return { ...paths, configurationFolder, client, end, place, stops: () => stops, connect: connect(place) }
+  return {
+    ...paths,
+    configurationFolder,
+    client,
+    end,
+    place,
+    stoppers,
+    stops: () => stops,
+    connect: connect(place)
+  }
 })
 
 export const register = (type: string, run: Effect.Effect<unknown, unknown>) =>

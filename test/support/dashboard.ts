@@ -9,6 +9,7 @@ import { Dashboard, type DashboardConfig } from "../../src/layers/dashboard/Dash
 import type { ContentRules } from "../../src/layers/fetching/ContentOptions.ts"
 import { reading } from "../../src/layers/fetching/pluginReading.ts"
 import { ControllerState, type Mode } from "../../src/services/ControllerState.ts"
+import { pluginsOf } from "./plugins.ts"
 import * as rawHttp from "./rawHttp.ts"
 import { memoryServices } from "./transport.ts"
 
@@ -45,7 +46,7 @@ export const setContent = Effect.fnUntraced(function* (
   content: object,
   rules: ContentRules = { failingFor: "15 minutes" }
 ) {
-  const { addReading, state, updateSlice } = yield* ControllerState
+  const { addReading, state, updateSlice } = pluginsOf(yield* ControllerState)
   const { plugins } = yield* state
   if (plugins.content === undefined) {
     yield* addReading("content", reading("content", rules))

@@ -4,12 +4,13 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as ControllerStateMemory from "../../src/layers/controller/ControllerStateMemory.ts"
 import * as DashboardLayer from "../../src/layers/dashboard/Dashboard.ts"
 import { reading } from "../../src/layers/fetching/pluginReading.ts"
-import * as ControllerStateMemory from "../../src/layers/memory/ControllerStateMemory.ts"
 import { ControllerState, type Identity } from "../../src/services/ControllerState.ts"
 import type { Player } from "../../src/services/PlayerReport.ts"
 import type { ContentServerState, ContentState, Screen } from "../../src/services/Slices.ts"
+import { pluginsOf } from "./plugins.ts"
 import { memoryServices, register } from "./transport.ts"
 
 const seconds = 1000
@@ -129,11 +130,13 @@ const showing = () => ["left-wall", "right-wall", "touch-table"].map((id) => scr
 
 /** As it would be at any time from now on. */
 const setSlice = (name: string, slice: () => object) =>
-  Effect.flatMap(ControllerState, ({ addMomentary }) => addMomentary(name, Effect.sync(slice)))
+  Effect.flatMap(Effect.map(ControllerState, pluginsOf), ({ addMomentary }) =>
+    addMomentary(name, Effect.sync(slice))
+  )
 
 const withContent = (slice: () => Partial<ContentState>) =>
   Effect.zipRight(
-    Effect.flatMap(ControllerState, ({ addReading }) =>
+    Effect.flatMap(Effect.map(ControllerState, pluginsOf), ({ addReading }) =>
       Effect.zipRight(
         addReading("content", reading("content", { failingFor: "15 minutes" })),
         setSlice("content", () => content(slice()))

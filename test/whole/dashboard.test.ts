@@ -14,6 +14,7 @@ import { layer as dashboardLayer, port as dashboardPort } from "../support/dashb
 import { states } from "../support/dashboardStates.ts"
 import { read } from "../support/documents.ts"
 import { freePort } from "../support/freePort.ts"
+import { pluginsOf } from "../support/plugins.ts"
 import { isMissing, pathOf } from "../support/programs.ts"
 import { makeProject, objectsCsv } from "../support/project.ts"
 
@@ -183,7 +184,7 @@ describe.skipIf(isMissing("chromium"))("a page of the dashboard that gets nothin
       const { clock } = yield* Browser
       yield* Effect.promise(() => clock.install())
       const context = yield* Layer.build(dashboardLayer())
-      const { addMomentary } = Context.get(context, ControllerState)
+      const { addMomentary } = pluginsOf(Context.get(context, ControllerState))
       yield* addMomentary("slow", Effect.never)
       const port = yield* Effect.provide(dashboardPort, context)
       const page = yield* openTab("about:blank")

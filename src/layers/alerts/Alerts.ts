@@ -75,11 +75,11 @@ export const make = Effect.fnUntraced(function* (
   const address = Redacted.value(url)
   const dashboard = yield* Ref.make<string | undefined>(undefined)
   const problems = yield* Ref.make<ReadonlyArray<Problem>>([])
-  const { addMomentary, read } = yield* ControllerState
-  yield* addMomentary(
-    "alerts",
-    Effect.map(Ref.get(problems), (problems) => ({ problems }))
-  )
+  const { read, register } = yield* ControllerState
+  yield* register({
+    name: "alerts",
+    live: Effect.map(Ref.get(problems), (problems) => ({ problems }))
+  })
   const machine = node?.label ?? node?.id
 
   const request = (

@@ -56,7 +56,7 @@ const notMuted = (name: string, mutes: ReadonlyArray<Mute>): string => {
  * file, mutes end with the controller.
  */
 export const make = Effect.fnUntraced(function* (path?: string) {
-  const { state, updateSlice } = yield* ControllerState
+  const { register, state } = yield* ControllerState
   const file = yield* JsonFile.make(path, Asked, {
     read: "nothing is muted",
     written: "a restart ends all mutes"
@@ -65,9 +65,8 @@ export const make = Effect.fnUntraced(function* (path?: string) {
   // However far away their ends are: a machine without a clock battery starts in 1970.
   const saved = (yield* file.read).flatMap((asked) => Option.toArray(muteOf(asked, startedAt)))
   const mutes = yield* SynchronizedRef.make<ReadonlyArray<Mute>>(saved.slice(0, maxMutes))
-  const show = (mutes: ReadonlyArray<Mute>) =>
-    updateSlice("mutes", () => ({ kind: "mutes", mutes }) satisfies Mutes)
-  yield* show(yield* SynchronizedRef.get(mutes))
+  const sliceOf = (mutes: ReadonlyArray<Mute>): Mutes => ({ kind: "mutes", mutes })
+  const { update } = yield* register({ name: "mutes", slice: sliceOf(yield* SynchronizedRef.get(mutes)) })
 
   /** Changes the mutes that have not ended. A caller that leaves would divide the file from the state. */
   const change = (f: (before: ReadonlyArray<Mute>) => Effect.Effect<ReadonlyArray<Mute>, NotMuted>) =>
@@ -76,7 +75,7 @@ export const make = Effect.fnUntraced(function* (path?: string) {
         const now = yield* Clock.currentTimeMillis
         const after = yield* f(before.filter(({ until }) => now < Date.parse(until)))
         yield* file.write(after)
-        yield* show(after)
+        yield* update(() => sliceOf(after))
         return after
       })
     ).pipe(Effect.uninterruptible)

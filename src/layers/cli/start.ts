@@ -62,7 +62,8 @@ const runHere = Effect.fnUntraced(function* (file: string, runDir: string | unde
   const claimed = yield* orUnreachable(IpcServer.claim({ folder: loaded.cwd, runFolder: runDir }))
   yield* Effect.logInfo(`Starting with ${loaded.file}`)
   const endpoint = Effect.gen(function* () {
-    yield* nameInterrupter
+    const noteStop = yield* registerStop
+    yield* nameInterrupter(noteStop)
     yield* reportChange(loaded)
     const kept = (name: string) =>
       Option.getOrUndefined(Option.map(claimed, ({ folder }) => path.join(folder, name)))
@@ -70,7 +71,11 @@ const runHere = Effect.fnUntraced(function* (file: string, runDir: string | unde
     const { alerts, identity } = loaded
     yield* reportProblems(alerts && (yield* Alerts.make(alerts, identity.node, kept("alerts.json"))))
     const asked = yield* Deferred.make<void>()
-    const options = { configuration: sha256OfText(loaded.text), stop: Deferred.succeed(asked, undefined) }
+    const options = {
+      configuration: sha256OfText(loaded.text),
+      stop: Deferred.succeed(asked, undefined),
+      noteStop
+    }
     if (Option.isSome(claimed)) {
       yield* orUnreachable(IpcServer.serve(claimed.value, options))
     }
@@ -82,16 +87,21 @@ const runHere = Effect.fnUntraced(function* (file: string, runDir: string | unde
   )
 }, Effect.scoped)
 
+/** Keeps in the state who was the first to stop the controller. */
+const registerStop = Effect.gen(function* () {
+  const { register } = yield* ControllerState
+  const { update } = yield* register<Stop>({ name: "stop" })
+  return (by: string) => update((slice) => slice ?? { kind: "stop", by })
+})
+
 /** Until the scope ends, Ctrl-C counts as a stop by the user of the process. Runs before the listener that ends the controller. */
-const nameInterrupter = Effect.gen(function* () {
-  const { updateSlice } = yield* ControllerState
-  const name = () =>
-    Effect.runSync(updateSlice("stop", (slice) => slice ?? ({ kind: "stop", by: caller() } satisfies Stop)))
-  yield* Effect.acquireRelease(
+const nameInterrupter = (noteStop: (by: string) => Effect.Effect<void>) => {
+  const name = () => Effect.runSync(noteStop(caller()))
+  return Effect.acquireRelease(
     Effect.sync(() => process.prependOnceListener("SIGINT", name)),
     () => Effect.sync(() => process.off("SIGINT", name))
   )
-})
+}
 
 /** Opens the socket. On a disk that supports no sockets, the controller continues without it. */
 const orUnreachable = <A, E extends Error, R>(effect: Effect.Effect<A, E, R>) =>
@@ -119,12 +129,13 @@ export const reportChange = Effect.fnUntraced(function* ({
   text: loaded
 }: Pick<LoadedConfiguration, "file" | "text">) {
   const path = yield* Path.Path
-  const { updateSlice } = yield* ControllerState
+  const { register } = yield* ControllerState
   const changed: Problem = {
     code: "configuration:changed",
     severity: "warning",
     text: `${path.basename(file)} has changed since the start: it takes effect when the controller is restarted.`
   }
+  const { update } = yield* register({ name: "configuration" })
   yield* Stream.repeatEffectWithSchedule(
     Effect.option(readPlainText(file)),
     Schedule.spaced("10 seconds")
@@ -132,9 +143,7 @@ export const reportChange = Effect.fnUntraced(function* ({
     Stream.filterMap(Option.map((text) => text !== loaded)),
     Stream.dropWhile((hasChanged) => !hasChanged),
     Stream.changes,
-    Stream.runForEach((hasChanged) =>
-      updateSlice("configuration", () => ({ problems: hasChanged ? [changed] : [] }))
-    ),
+    Stream.runForEach((hasChanged) => update(() => ({ problems: hasChanged ? [changed] : [] }))),
     Effect.forkScoped
   )
 })

@@ -87,7 +87,7 @@ export const make = (config: ContentServerConfig = {}) =>
 
 /** As `make`, with decoded options. @internal */
 export const fromOptions = Effect.fnUntraced(function* (options: ContentServerOptions) {
-  const { addMomentary, addReading, mode } = yield* ControllerState
+  const { mode, register } = yield* ControllerState
   const recorder = makeRecorder()
   if (mode === "task") {
     return ContentServer.of({ address: Option.none(), statistics: Effect.succeed(recorder.statistics(0)) })
@@ -125,10 +125,10 @@ export const fromOptions = Effect.fnUntraced(function* (options: ContentServerOp
   )
   const statistics = Effect.sync(() => recorder.statistics(connections.open()))
   const name = nameOf(options)
-  yield* addReading(name, reading(name))
-  yield* addMomentary(
+  yield* register({
     name,
-    Effect.gen(function* () {
+    report: reading(name),
+    live: Effect.gen(function* () {
       return {
         kind: "content-server",
         url,
@@ -141,7 +141,7 @@ export const fromOptions = Effect.fnUntraced(function* (options: ContentServerOp
         })
       } satisfies ContentServerState
     })
-  )
+  })
   return ContentServer.of({ address: Option.some(address), statistics })
 })
 

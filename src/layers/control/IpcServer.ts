@@ -23,7 +23,6 @@ import type { CommandBus } from "../../services/CommandBus.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import type { EventBus } from "../../services/EventBus.ts"
 import { ReplayBacklog } from "../../services/ReplayBacklog.ts"
-import type { Stop } from "../../services/Slices.ts"
 import * as Application from "../http/Application.ts"
 import * as ConnectionLimit from "../http/ConnectionLimit.ts"
 import * as EventStreamResponse from "../http/EventStreamResponse.ts"
@@ -75,6 +74,8 @@ export interface ServeOptions {
   readonly configuration?: string | undefined
   /** Begins the shutdown of the controller. Runs once at most. */
   readonly stop: Effect.Effect<void>
+  /** Notes who asked for the shutdown, as they call themselves. Default: nothing. */
+  readonly noteStop?: (by: string) => Effect.Effect<void>
 }
 
 /**
@@ -142,7 +143,7 @@ const listen: (
   paths: ControllerPaths,
   options: ServeOptions
 ) => Effect.Effect<void, IpcSocketUnusable, CommandBus | EventBus | ControllerState | Scope.Scope> =
-  Effect.fnUntraced(function* (paths, { configuration, stop }) {
+  Effect.fnUntraced(function* (paths, { configuration, noteStop = () => Effect.void, stop }) {
     const eventStream = yield* makeEventStream
     const routes = yield* TransportRoutes.make({
       options: { allowedCommands: "all", exposeState: true },
@@ -151,13 +152,13 @@ const listen: (
       ),
       body: RequestBody.read
     })
-    const { read, updateSlice } = yield* ControllerState
+    const { read } = yield* ControllerState
     const stopOnce = yield* Effect.once(stop)
     const stopping = Effect.gen(function* () {
       const asking = decodeAsking(Buffer.from(yield* RequestBody.read).toString("utf8"))
       if (Option.isSome(asking)) {
         const by = printableLine(asking.value.by, maxName)
-        yield* updateSlice("stop", (slice) => slice ?? ({ kind: "stop", by } satisfies Stop))
+        yield* noteStop(by)
       }
       yield* Effect.forkDaemon(stopOnce)
       return result(null)

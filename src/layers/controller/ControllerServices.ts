@@ -11,9 +11,9 @@ import { ErrorChain, messageOf } from "../../internal/SerializedError.ts"
 import { ControllerState, type Identity, type Mode } from "../../services/ControllerState.ts"
 import type { ControllerServices, PluginEnvironment } from "../../services/Plugin.ts"
 import * as CommandBusMemory from "../memory/CommandBusMemory.ts"
-import * as ControllerStateMemory from "../memory/ControllerStateMemory.ts"
 import * as EventBusMemory from "../memory/EventBusMemory.ts"
 import * as ReplayBacklogMemory from "../memory/ReplayBacklogMemory.ts"
+import * as ControllerStateMemory from "./ControllerStateMemory.ts"
 
 /**
  * A layer with at least one of the services. It may use the services in memory from its environment, for example to

@@ -103,7 +103,7 @@ const fromOptions = Effect.fnUntraced(function* (
   options: DashboardOptions,
   addLogger: PluginContext["addLogger"] = addLoggerHere
 ) {
-  const { addMomentary, addReading, mode } = yield* ControllerState
+  const { mode, register } = yield* ControllerState
   if (mode === "task") {
     return Dashboard.of({ address: Option.none() })
   }
@@ -153,8 +153,7 @@ const fromOptions = Effect.fnUntraced(function* (
       ...defined({ problem: Option.getOrUndefined(problem) })
     })
   )
-  yield* addReading("dashboard", reading("dashboard"))
-  yield* addMomentary("dashboard", slice)
+  yield* register({ name: "dashboard", live: slice, report: reading("dashboard") })
   return Dashboard.of({ address: Option.some(address) })
 })
 

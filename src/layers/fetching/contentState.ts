@@ -14,16 +14,26 @@ import { messageOf } from "../../internal/SerializedError.ts"
 import { defined } from "../../internal/schemas.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import type { ContentEvent, FetchOutcome } from "../../services/ContentEvents.ts"
-import { ControllerState } from "../../services/ControllerState.ts"
+import {
+  ControllerState,
+  type PluginRegistration,
+  type RegisteredPlugin
+} from "../../services/ControllerState.ts"
 import { EventBus } from "../../services/EventBus.ts"
 import type { ContentState, Screen, SourceState } from "../../services/Slices.ts"
 import { VersionStore } from "../../services/VersionStore.ts"
 import type { Provider, Report } from "./Provider.ts"
 
 export const makeSlice = Effect.fnUntraced(function* (name: string) {
-  const { updateSlice } = yield* ControllerState
+  const { register } = yield* ControllerState
   const clock = yield* Effect.clock
   let content = initial
+  let registered: RegisteredPlugin<ContentState> | undefined
+  // Reads the content in the step that writes it: another source may have reported meanwhile.
+  const resting = () => {
+    const { isPolling, nextFetch, ...published } = content
+    return published
+  }
   /** Monotonic; `failingSince` jumps when the clock is set. */
   let failingFrom: number | undefined
   const note = (change: (before: ContentState) => ContentState) =>
@@ -41,12 +51,13 @@ export const makeSlice = Effect.fnUntraced(function* (name: string) {
     update: (change: (before: ContentState) => ContentState) =>
       Effect.zipRight(
         note(change),
-        // Reads the content in the step that writes it: another source may have reported meanwhile.
-        updateSlice(name, () => {
-          const { isPolling, nextFetch, ...published } = content
-          return published
-        })
+        Effect.suspend(() => registered?.update(resting) ?? Effect.void)
       ),
+    /** Shows the slice in the state until the scope ends. */
+    show: (plugin: Pick<PluginRegistration, "live" | "report">) =>
+      Effect.map(register({ name, slice: resting(), ...plugin }), (plugin) => {
+        registered = plugin
+      }),
     /** As `update`, for fields that change all the time: `_version` does not grow. */
     note
   }
@@ -66,10 +77,11 @@ export const makeMomentary = (
 ) =>
   Effect.map(VersionStore, (store) => {
     const unread = makeWarnWhile((message) => message)
+    const known = Ref.unsafeMake<Pick<ContentState, "versions">>({})
     const versions = store.versions.pipe(
-      Effect.tap(unread.works),
-      Effect.map((versions) => ({ versions })),
-      Effect.catchAll(({ message }) => Effect.as(unread.fails(message), {}))
+      Effect.zipLeft(unread.works),
+      Effect.flatMap((versions) => Ref.updateAndGet(known, () => ({ versions }))),
+      Effect.catchAll(({ message }) => Effect.zipRight(unread.fails(message), Ref.get(known)))
     )
     return Effect.gen(function* () {
       const { nextFetch, sources, ...state } = yield* slice.get

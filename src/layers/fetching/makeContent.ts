@@ -42,15 +42,17 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
   { commands, name, rules, schedule }: Settings,
   makeProvider: MakeProvider<E, R>
 ) {
-  const { addMomentary, addReading, mode } = yield* ControllerState
+  const { mode } = yield* ControllerState
   const scope = yield* Effect.scope
   const slice = yield* makeSlice(name)
   const report = yield* makeReport(name, slice)
   const provider = yield* makeProvider(report)
   yield* slice.update(withSources(provider.sourceIds))
   const screens = yield* makeScreens
-  yield* addReading(name, reading(name, rules))
-  yield* addMomentary(name, yield* makeMomentary(slice, provider, screens))
+  yield* slice.show({
+    live: yield* makeMomentary(slice, provider, screens),
+    report: reading(name, rules)
+  })
   yield* beginCounts
   const reportVersions = mode === "task" ? report : yield* comparing(report)
   const activeVersion = yield* ActiveVersion.make(reportVersions, slice)

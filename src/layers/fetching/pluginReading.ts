@@ -136,9 +136,9 @@ export const problems = (
 export const rows = (slice: ContentState, shownBy: ReadonlyArray<ScreenStatus>): ReadonlyArray<Row> => {
   const { held, rejection, sources, versions = [] } = slice
   return [
-    kv("Active version", activeOf(versions)),
+    kv("Active version", activeOf(slice)),
     ...problemRows(shownBy),
-    ...(held === undefined ? [] : [holdRow(activeOf(versions), held)]),
+    ...(held === undefined ? [] : [holdRow(activeOf(slice), held)]),
     ...(rejection === undefined ? [] : [rejectionRow(rejection)]),
     lastFetchRow(slice),
     kv("Next fetch", nextFetchText(slice)),
@@ -152,8 +152,11 @@ export const rows = (slice: ContentState, shownBy: ReadonlyArray<ScreenStatus>):
   ]
 }
 
-const activeOf = (versions: ReadonlyArray<VersionOverview>): string =>
-  versions.find(({ active }) => active)?.versionId ?? "none"
+/** Without the versions on disk, the version that was active last. */
+const activeOf = ({ versionId, versions }: ContentState): string =>
+  versions === undefined
+    ? (versionId ?? "unknown")
+    : (versions.find(({ active }) => active)?.versionId ?? "none")
 
 const holdRow = (versionId: string, held: Hold): Row =>
   held.byRule === undefined ? kv("Held", holdText(versionId, held), "warn") : kv("Waits", waitsText(held))

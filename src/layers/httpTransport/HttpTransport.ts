@@ -258,7 +258,7 @@ const report = Effect.fnUntraced(function* (
   { maxClients, name }: Pick<HttpTransportOptions, "maxClients" | "name">,
   place: Opened["place"] & Pick<TransportState, "unused">
 ) {
-  const { addMomentary, addReading, updateSlice } = yield* ControllerState
+  const { register } = yield* ControllerState
   const slice = Effect.gen(function* () {
     const { lastEvent, lastMissed, ...counts } = yield* statistics
     const reason = yield* problem
@@ -280,11 +280,14 @@ const report = Effect.fnUntraced(function* (
         : {})
     } satisfies TransportState
   })
-  const updateState = Effect.flatMap(slice, (slice) => updateSlice(name, () => slice))
-  yield* addReading(name, reading(name))
-  yield* updateState
+  const { update } = yield* register<TransportState>({
+    name,
+    slice: yield* slice,
+    live: slice,
+    report: reading(name)
+  })
+  const updateState = Effect.flatMap(slice, (slice) => update(() => slice))
   yield* Effect.forkScoped(Stream.runForEach(changes, () => Effect.delay(updateState, stateEvery)))
-  yield* addMomentary(name, slice)
 })
 
 /** How many characters of the name of an event the state has. */

@@ -128,8 +128,7 @@ export const make = Effect.fnUntraced(function* (config: NatsConfig = {}) {
         ...(yield* traffic.now)
       } satisfies NatsState
     })
-    yield* state.value.addReading("nats", reading)
-    yield* state.value.addMomentary("nats", slice)
+    yield* state.value.register({ name: "nats", live: slice, report: reading })
   }
   yield* Effect.timeoutOption(Deferred.await(tried), requestTimeout)
 

@@ -12,7 +12,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { unexpected } from "../../internal/Options.ts"
 import { type Command, CommandBus, CommandFailed, type DispatchError } from "../../services/CommandBus.ts"
-import { ControllerState } from "../../services/ControllerState.ts"
+import { ControllerState, type PluginRegistration } from "../../services/ControllerState.ts"
 import { EventBus } from "../../services/EventBus.ts"
 import type { GlobalState, StatusSnapshot } from "../../services/StatusSnapshot.ts"
 import { withDispatchTimeout } from "../memory/CommandBusMemory.ts"
@@ -127,7 +127,7 @@ const asResult = require("a Result in the promise", (value): value is PlainSettl
 
 /**
  * The state and the status come from the controller. It has one slice for each plugin that it sets up, under its own name for the plugin, and accepts
- * no sections: its status does not contain Vitrine's sections. Momentary fields are the whole slice, as the HTTP transport gives them.
+ * no reports: its status does not contain Vitrine's sections. Live fields are the whole slice, as the HTTP transport gives them.
  */
 export const makeControllerState = (
   context: Pick<PlainContext, "getGlobalState" | "getStatusSnapshot" | "mode" | "updateState">
@@ -135,28 +135,38 @@ export const makeControllerState = (
   // Both are sent as JSON, which turns a `Date` into text.
   const getState = () => context.getGlobalState() as GlobalState
   const getStatus = () => context.getStatusSnapshot() as StatusSnapshot
-  const update = (f: (slice: unknown) => unknown) =>
-    Effect.flatMap(
-      Effect.sync(() => context.updateState((slice) => replace(slice, f(slice)))),
-      (updating) => (Predicate.isPromiseLike(updating) ? warnWhereRejected(updating) : Effect.void)
-    )
   return ControllerState.of({
     mode: context.mode,
     state: Effect.sync(getState),
     status: Effect.sync(getStatus),
     read: Effect.dieMessage("A plain controller makes no view."),
-    addReading: () => Effect.void,
-    addSection: () => Effect.void,
-    addMomentary: (_plugin, fields) =>
-      Stream.repeatEffectWithSchedule(Effect.option(fields), Schedule.spaced(momentaryEvery)).pipe(
+    register: <S>({ live = Effect.succeed({}), slice }: PluginRegistration<S>) => {
+      let resting = slice
+      const set = (next: unknown) =>
+        Effect.flatMap(
+          Effect.sync(() => context.updateState((slice) => replace(slice, next))),
+          (updating) => (Predicate.isPromiseLike(updating) ? warnWhereRejected(updating) : Effect.void)
+        )
+      const update = (f: (slice: S | undefined) => S) =>
+        Effect.suspend(() => {
+          resting = f(resting)
+          return set(resting)
+        })
+      const follow = Stream.repeatEffectWithSchedule(
+        Effect.option(live),
+        Schedule.spaced(momentaryEvery)
+      ).pipe(
         Stream.filterMap(identity),
         Stream.changesWith((one, other) => JSON.stringify(one) === JSON.stringify(other)),
         // Skips the first: the slice has it already.
         Stream.drop(1),
-        Stream.runForEach((fields) => update(() => fields)),
-        Effect.forkScoped
-      ),
-    updateSlice: (_plugin, f) => update(f)
+        Stream.runForEach(set)
+      )
+      return Effect.zipRight(
+        slice === undefined ? Effect.void : set(slice),
+        Effect.as(Effect.forkScoped(follow), { update })
+      )
+    }
   })
 }
 

@@ -3,7 +3,7 @@
  * all players.
  */
 import type * as MetricPair from "effect/MetricPair"
-import type { ReadSlice } from "../../services/ControllerState.ts"
+import type { MakeReport } from "../../services/ControllerState.ts"
 import type { PlayerStatus } from "../../services/View.ts"
 import { gauge } from "../status/metrics.ts"
 import { takesReports } from "../status/slices.ts"
@@ -25,7 +25,7 @@ const offset = gauge(
 )
 const screenCount = gauge("vitrine_player_screens", "Its screens, by what they do")
 
-export const reading: ReadSlice = (_slice, context) => ({
+export const reading: MakeReport = (_slice, context) => ({
   sections: takesReports(context.state) ? [playersSection(context.players)] : [],
   unwatched: unwatchedPlayers(context),
   metrics: () => playerMetrics(context.players)

@@ -18,8 +18,15 @@ type State = Pick<GlobalState, "plugins" | "system">
 /** A screen without the settings of its configuration. */
 type Found = Pick<ScreenStatus, "active" | "content" | "id" | "lastReport" | "since" | "word">
 
-/** The worst first. Omits unexpected screens that have closed, or whose lease has ended. */
-export const screensOf = (state: State, now: number): ReadonlyArray<ScreenStatus> => {
+/**
+ * The worst first. Omits unexpected screens that have closed, or whose lease has ended. `readAt` is when the screens of a
+ * content were read: a screen is not silent because the disk is slow.
+ */
+export const screensOf = (
+  state: State,
+  now: number,
+  readAt: (content: string) => number = () => now
+): ReadonlyArray<ScreenStatus> => {
   const { screens = [], startTime } = state.system
   const expected = new Map(screens.map((screen) => [screen.id, screen]))
   const openSince = openAt(state.system, now)
@@ -27,6 +34,8 @@ export const screensOf = (state: State, now: number): ReadonlyArray<ScreenStatus
   const contents = contentsOf(state)
   const streams = streamsOf(state)
   const page = contentServersOf(state).find(([, { page }]) => page !== undefined)?.[1].page
+  const timeOf = ({ content = contents[0]?.[0] }: Pick<Found, "content">) =>
+    content === undefined ? now : readAt(content)
   const heard = contents.flatMap(([content, slice]) =>
     (slice.screens ?? []).map(
       (lastReport): Found => ({
@@ -34,7 +43,7 @@ export const screensOf = (state: State, now: number): ReadonlyArray<ScreenStatus
         content,
         active: lastReport.versionId === slice.versionId,
         lastReport,
-        ...wordOf(lastReport, slice, streams.get(lastReport.id), now)
+        ...wordOf(lastReport, slice, streams.get(lastReport.id), readAt(content))
       })
     )
   )
@@ -42,7 +51,7 @@ export const screensOf = (state: State, now: number): ReadonlyArray<ScreenStatus
   const listed = heard.filter((screen) =>
     expected.has(screen.id)
       ? isHeardOf(screen) || !present.has(screen.id)
-      : screen.word !== "closed" && now < Date.parse(screen.lastReport?.until ?? "")
+      : screen.word !== "closed" && timeOf(screen) < Date.parse(screen.lastReport?.until ?? "")
   )
   const unseen = screens
     .filter(({ id }) => !heard.some((screen) => screen.id === id))
@@ -51,7 +60,7 @@ export const screensOf = (state: State, now: number): ReadonlyArray<ScreenStatus
         id,
         active: false,
         ...defined({ content: contents[0]?.[0] }),
-        ...unheardOf(streams.get(id), startTime, now)
+        ...unheardOf(streams.get(id), startTime, timeOf({}))
       })
     )
   return [...listed, ...unseen]
@@ -64,7 +73,7 @@ export const screensOf = (state: State, now: number): ReadonlyArray<ScreenStatus
         isExpected: expected.has(found.id),
         word: isClosed ? ("closed for the day" as const) : found.word
       }
-      return { ...screen, problems: mark([...problemsOf(screen, now, startTime, page)]) }
+      return { ...screen, problems: mark([...problemsOf(screen, timeOf(screen), startTime, page)]) }
     })
     .toSorted(Order.mapInput(Order.number, rankOf))
 }

@@ -2,7 +2,7 @@
  * Why nobody sees any more whether a problem of a screen or a player continues. A problem is over only if the screen or
  * player was seen without it.
  */
-import type { ReadingContext } from "../../services/ControllerState.ts"
+import type { ReportContext } from "../../services/ControllerState.ts"
 import type { Problem } from "../../services/Problem.ts"
 import type { ScreenWord } from "../../services/View.ts"
 import { openAt } from "../status/openingHours.ts"
@@ -12,7 +12,7 @@ type Unwatched = (problem: Problem) => string | undefined
 
 /** A problem whose screen is not listed any more is `forgotten`. */
 export const unwatchedScreens =
-  ({ screens }: Pick<ReadingContext, "screens">): Unwatched =>
+  ({ screens }: Pick<ReportContext, "screens">): Unwatched =>
   ({ code, subject }) => {
     const reasons = screens.flatMap(({ id, word }) => (id === subject ? [reasonOf(word, code)] : []))
     return reasons.length === 0 ? "forgotten" : reasons.includes(undefined) ? undefined : reasons[0]
@@ -30,7 +30,7 @@ const reasonOf = (word: ScreenWord, code: string): string | undefined =>
 
 /** A problem of a player that is not listed, or has been silent for so long that this is no problem, is `forgotten`. */
 export const unwatchedPlayers =
-  ({ now, players, state: { system } }: Omit<ReadingContext, "screens">): Unwatched =>
+  ({ now, players, state: { system } }: Omit<ReportContext, "screens">): Unwatched =>
   ({ code, player, subject }) => {
     const id = player === undefined ? subject : player.split("/", 1).join()
     const found = players.find((player) => player.id === id)

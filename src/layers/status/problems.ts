@@ -4,6 +4,7 @@
  */
 import { identity } from "effect/Function"
 import * as Order from "effect/Order"
+import type { PluginReport } from "../../services/ControllerState.ts"
 import type { Mute, Problem } from "../../services/Problem.ts"
 import type { GlobalState, Section } from "../../services/StatusSnapshot.ts"
 import { errorsFirst, firstRows, kv, muteText } from "./rows.ts"
@@ -96,9 +97,11 @@ export interface Owned<P extends Problem = Problem> {
 export interface Remembered {
   readonly standing: ReadonlyMap<string, Owned<Standing>>
   readonly over: ReadonlyMap<string, number>
+  /** By plugin: the last report, and since when none can be made of its slice. */
+  readonly reports: ReadonlyMap<string, { readonly report: PluginReport; readonly failingSince?: number }>
 }
 
-export const nothingRemembered: Remembered = { standing: new Map(), over: new Map() }
+export const nothingRemembered: Remembered = { standing: new Map(), over: new Map(), reports: new Map() }
 
 /**
  * Adds the time when each problem began, and how often it began. A problem that is missing, and of which `unwatched`
@@ -131,7 +134,7 @@ export const remember = (
   const over = [...before.over].filter(([key]) => !standing.has(key))
   return {
     problems: errorsFirst([...standing.values()].map(({ problem }) => problem)),
-    remembered: { standing, over: new Map([...over, ...ended].slice(-maxProblems)) }
+    remembered: { ...before, standing, over: new Map([...over, ...ended].slice(-maxProblems)) }
   }
 }
 

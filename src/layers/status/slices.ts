@@ -6,7 +6,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { issueText, placedIssues } from "../../internal/Options.ts"
-import type { PluginReading, ReadingContext, ReadSlice } from "../../services/ControllerState.ts"
+import type { MakeReport, PluginReport, ReportContext } from "../../services/ControllerState.ts"
 import { Problem } from "../../services/Problem.ts"
 import { ContentServerState, ContentState, Mutes, Stop, TransportState } from "../../services/Slices.ts"
 import type { GlobalState } from "../../services/StatusSnapshot.ts"
@@ -57,8 +57,8 @@ export const readingOf =
   <S>(
     slicesOfKind: SlicesOf<S>,
     name: string,
-    read: (slice: S, context: ReadingContext) => PluginReading
-  ): ReadSlice =>
+    read: (slice: S, context: ReportContext) => PluginReport
+  ): MakeReport =>
   (slice, context) => {
     const found = slicesOfKind(context.state).find(([other]) => other === name)
     if (found !== undefined) return read(found[1], context)

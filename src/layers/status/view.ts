@@ -3,83 +3,183 @@
  * in `vitrine status`. Knows no plugin by name.
  */
 import * as Array from "effect/Array"
+import * as Either from "effect/Either"
+import { identity } from "effect/Function"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as String from "effect/String"
+import { messageOf } from "../../internal/SerializedError.ts"
 import { defined } from "../../internal/schemas.ts"
-import type { ControllerReading, PluginReading, ReadingContext } from "../../services/ControllerState.ts"
+import type { GlobalState, MakeReport, PluginReport, ReportContext } from "../../services/ControllerState.ts"
+import type { MakeView, PluginFacts, Unread, ViewInput } from "../../services/PluginFacts.ts"
 import type { Problem } from "../../services/Problem.ts"
-import type { Row, Section, StatusSnapshot } from "../../services/StatusSnapshot.ts"
 import type { HealthWord, View } from "../../services/View.ts"
-import { muteSections, mutesOf, type Owned, type Remembered, remember, withMutes } from "./problems.ts"
+import {
+  muteSections,
+  mutesOf,
+  nothingRemembered,
+  type Owned,
+  type Remembered,
+  remember,
+  withMutes
+} from "./problems.ts"
 import { isCounted, problemRow, toneOf, tones } from "./rows.ts"
 import { reported, takesReports } from "./slices.ts"
 
 const defaultOrder = 50
 
-export interface ViewInput extends ReadingContext {
-  readonly header: StatusSnapshot["header"]
-  readonly readings: ReadonlyArray<readonly [plugin: string, reading: PluginReading]>
-  /** Sections that plugins add themselves. */
-  readonly added: ReadonlyArray<Section>
-}
+type Reports = ReadonlyArray<readonly [plugin: string, report: PluginReport]>
+
+/** Judges the screens and players of a state; `readAt` is the time at which the fields of a plugin were read. */
+export type Judge = (
+  input: Pick<ReportContext, "now" | "state"> & { readonly readAt: (plugin: string) => number }
+) => Pick<ReportContext, "players" | "screens"> & { readonly reports: Reports }
+
+export const viewOf =
+  (judge: Judge): MakeView<Remembered> =>
+  (input, before = nothingRemembered) => {
+    const { now, plugins, system } = input
+    const state = { system, plugins: slicesIn(plugins), _version: input.version }
+    const times = new Map(
+      plugins.flatMap(({ name, readAt }) => (readAt === undefined ? [] : [[name, readAt]]))
+    )
+    const readAt = (plugin: string) => times.get(plugin) ?? now
+    const { players, reports: judged, screens } = judge({ now, readAt, state })
+    const made = reportsOf(input, { now, state, screens, players }, before.reports)
+    const reports = [...judged, ...made.map(({ name, report }) => [name, report] as const)]
+    const all = reports.map(([, report]) => report)
+    const { problems: standing, remembered } = remember(
+      before,
+      foundIn({ now, players, reports, screens, state }),
+      new Date(now).toISOString(),
+      unwatchedBy(reports)
+    )
+    // A mute may be about a problem that is no longer watched.
+    const problems = withMutes(state, now)(standing)
+    const sections = [...all.flatMap(({ sections = [] }) => sections), ...muteSections(state, now)]
+    const { mode, node, startTime } = system
+    const view = {
+      header: { startTime, uptimeMs: input.uptimeMs, mode, ...defined({ node }) },
+      sections: sections.toSorted(
+        (one, other) => (one.order ?? defaultOrder) - (other.order ?? defaultOrder)
+      ),
+      now,
+      word: wordOf(problems),
+      problems,
+      contents: all.flatMap(({ content }) => (content === undefined ? [] : [content])),
+      screens,
+      ...(takesReports(state) ? { players } : {}),
+      mutes: mutesOf(state, now),
+      ...defined({ dashboard: all.find(({ dashboard }) => dashboard !== undefined)?.dashboard })
+    }
+    return {
+      reading: {
+        view,
+        state: { ...state, problems },
+        metrics: () => all.flatMap(({ metrics }) => metrics?.() ?? []),
+        logs: new Set(all.flatMap(({ logs = [] }) => logs))
+      },
+      remembered: { ...remembered, reports: new Map(made.map(({ last, name }) => [name, last])) }
+    }
+  }
+
+/** The slices, with the live fields. What rests replaces fields that are old. */
+const slicesIn = (plugins: ReadonlyArray<PluginFacts>): GlobalState["plugins"] =>
+  Object.fromEntries(
+    plugins.flatMap(({ fields, name, readAt, slice }) => {
+      if (fields === undefined) {
+        return slice === undefined ? [] : [[name, slice]]
+      }
+      const resting = Predicate.isRecord(slice) ? slice : {}
+      const merged = readAt === undefined ? { ...resting, ...fields } : { ...fields, ...resting }
+      return Record.isEmptyRecord(merged) ? [] : [[name, merged]]
+    })
+  )
+
+/** How long the fields of a plugin cannot be read before that is a problem, and an error of a content, in milliseconds. */
+const unreadMs = 10_000
+const lostMs = 60_000
 
 /**
- * The view, and the problems to remember for the next one. The `problems` of a slice that no plugin reads come first in
- * the added section of its name, or in their own section.
+ * The report of each plugin. A report that throws is replaced by the last one. If fields cannot be read, or a report
+ * throws, that is a problem, which stands first in the first section of the plugin.
  */
-export const makeView = (
-  input: ViewInput,
-  before: Remembered
-): { readonly reading: ControllerReading; readonly remembered: Remembered } => {
-  const { added, header, now, players, readings, screens, state } = input
-  const all = readings.map(([, reading]) => reading)
-  const { problems: standing, remembered } = remember(
-    before,
-    foundIn(input),
-    new Date(now).toISOString(),
-    unwatchedBy(input)
-  )
-  // A mute may be about a problem that is no longer watched.
-  const problems = withMutes(state, now)(standing)
-  const sections = [
-    ...all.flatMap(({ sections = [] }) => sections),
-    ...withReported(added, unread(input)),
-    ...muteSections(state, now)
-  ]
-  const view = {
-    header,
-    sections: sections.toSorted((one, other) => (one.order ?? defaultOrder) - (other.order ?? defaultOrder)),
-    now,
-    word: wordOf(problems),
-    problems,
-    contents: all.flatMap(({ content }) => (content === undefined ? [] : [content])),
-    screens,
-    ...(takesReports(state) ? { players } : {}),
-    mutes: mutesOf(state, now),
-    ...defined({ dashboard: all.find(({ dashboard }) => dashboard !== undefined)?.dashboard })
+const reportsOf = (
+  { now, plugins }: Pick<ViewInput, "now" | "plugins">,
+  context: ReportContext,
+  before: Remembered["reports"]
+) =>
+  plugins.map(({ name, readAt, report = reportOfProblems(name), unread }) => {
+    const known = before.get(name)
+    const made = Either.try({
+      try: () =>
+        report(Option.getOrUndefined(Record.get(context.state.plugins, name)), {
+          ...context,
+          now: readAt ?? now
+        }),
+      catch: (error): Unread => {
+        const since = known?.failingSince ?? now
+        return { since, lastsMs: now - since, reason: messageOf(error) }
+      }
+    })
+    const last = Either.match(made, {
+      onLeft: ({ since }) => ({ report: known?.report ?? {}, failingSince: since }),
+      onRight: (report) => ({ report })
+    })
+    const failed = Either.match(made, {
+      onLeft: identity,
+      onRight: () => (unread !== undefined && unread.lastsMs >= unreadMs ? unread : undefined)
+    })
+    return {
+      name,
+      last,
+      report: failed === undefined ? last.report : withUnread(name, last.report, failed)
+    }
+  })
+
+const withUnread = (name: string, report: PluginReport, { lastsMs, reason, since }: Unread): PluginReport => {
+  const { content, problems = [], sections = [] } = report
+  const at = new Date(since).toISOString()
+  const problem: Problem = {
+    code: codes.unread,
+    severity: content !== undefined && lastsMs >= lostMs ? "error" : "warning",
+    subject: name,
+    text: `The state of "${name}" cannot be read since ${at}: ${reason ?? "a disk may hang"}. The status shows what was read last`,
+    since: at
   }
+  const [first = { name, title: String.capitalize(name), rows: [] }, ...others] = sections
   return {
-    reading: {
-      view,
-      state: { ...state, problems },
-      metrics: () => all.flatMap(({ metrics }) => metrics?.() ?? []),
-      logs: new Set(all.flatMap(({ logs = [] }) => logs))
-    },
-    remembered
+    ...report,
+    problems: [problem, ...problems],
+    sections: [{ ...first, rows: [problemRow(problem), ...first.rows] }, ...others]
   }
 }
 
+/** The report of a plugin that makes none: the problems of its slice. */
+export const reportOfProblems =
+  (name: string): MakeReport =>
+  (slice, { now, state }) => {
+    const problems = reported(slice)
+    const rows = withMutes(state, now)(problems).map(problemRow)
+    return { problems, sections: rows.length === 0 ? [] : [{ name, title: String.capitalize(name), rows }] }
+  }
+
 /** Errors first. Problems of unexpected players come last, because anybody could make them up. */
-const foundIn = (input: ViewInput): ReadonlyArray<Owned> => {
-  const { now, players, readings, screens, state } = input
+const foundIn = ({
+  now,
+  players,
+  reports,
+  screens,
+  state
+}: ReportContext & { readonly reports: Reports }): ReadonlyArray<Owned> => {
   const mark = withMutes(state, now)
   const owned = (plugin: string, problems: ReadonlyArray<Problem>) =>
     problems.map((problem): Owned => ({ plugin, problem }))
   const expected = new Set((state.system.players ?? []).map(({ id }) => id))
   const [others, known] = Array.partition(
     [
-      ...readings.flatMap(([plugin, { problems = [] }]) => owned(plugin, problems)),
-      ...Object.entries(unread(input)).flatMap(([plugin, problems]) => owned(plugin, problems)),
+      ...reports.flatMap(([plugin, { problems = [] }]) => owned(plugin, problems)),
       ...screens.flatMap(({ problems }) => owned("screens", problems)),
       ...players.flatMap(({ problems }) => owned("players", problems))
     ],
@@ -91,45 +191,13 @@ const foundIn = (input: ViewInput): ReadonlyArray<Owned> => {
   })
 }
 
-export const problemsIn = (input: ViewInput): ReadonlyArray<Problem> =>
-  foundIn(input).map(({ problem }) => problem)
-
 /** Why a plugin no longer looks for its problem; `stopped` if the plugin is not there any more. */
-const unwatchedBy = ({ readings, state }: ViewInput) => {
-  const reports = new Map(readings)
+const unwatchedBy = (reports: Reports) => {
+  const byName = new Map(reports)
   return ({ plugin, problem }: Owned): string | undefined => {
-    const report = reports.get(plugin)
-    return report === undefined && !Object.hasOwn(state.plugins, plugin)
-      ? "stopped"
-      : report?.unwatched?.(problem)
+    const report = byName.get(plugin)
+    return report === undefined ? "stopped" : report.unwatched?.(problem)
   }
-}
-
-/** The problems in slices that no plugin reads, by the names of the slices. */
-const unread = ({ now, readings, state }: ViewInput): Readonly<Record<string, ReadonlyArray<Problem>>> => {
-  const read = new Set(readings.map(([plugin]) => plugin))
-  const mark = withMutes(state, now)
-  return Record.map(
-    Record.filter(state.plugins, (_, plugin) => !read.has(plugin)),
-    (slice) => mark(reported(slice))
-  )
-}
-
-/** Adds rows for the problems in slices: first in the section of the same name, or else in a new section. */
-const withReported = (
-  added: ReadonlyArray<Section>,
-  problems: Readonly<Record<string, ReadonlyArray<Problem>>>
-): ReadonlyArray<Section> => {
-  const rowsOf = (name: string): ReadonlyArray<Row> => (problems[name] ?? []).map(problemRow)
-  const titled = new Set(added.map(({ name }) => name))
-  const others = Object.keys(problems).filter((name) => rowsOf(name).length > 0 && !titled.has(name))
-  return [
-    ...added.map((section, index) => {
-      const isFirst = added.findIndex(({ name }) => name === section.name) === index
-      return isFirst ? { ...section, rows: [...rowsOf(section.name), ...section.rows] } : section
-    }),
-    ...others.map((name) => ({ name, title: String.capitalize(name), rows: rowsOf(name) }))
-  ]
 }
 
 /** The worst word that applies. Muted and unwatched problems do not count. Problems of players count by their severity only. */
@@ -152,7 +220,12 @@ export const wordOf = (problems: ReadonlyArray<Problem>): HealthWord => {
 export const isHealthy = (word: HealthWord): boolean => word !== "NO CONTENT" && word !== "FAILING"
 
 /** Codes of problems that decide the health of the whole, or that the report to a hub omits. */
-export const codes = { none: "content:none", held: "content:held", hubSilent: "hub:silent" } as const
+export const codes = {
+  none: "content:none",
+  held: "content:held",
+  hubSilent: "hub:silent",
+  unread: "state:unread"
+} as const
 
 /** Why the last fetch failed: of the content with this name, or else of the first content that failed. */
 export const lastFetchFailure = ({ contents }: View, name?: string): string | undefined =>

@@ -12,12 +12,13 @@ import * as TestClock from "effect/TestClock"
 import { localTime } from "../../../src/internal/readable.ts"
 import type { AlertOptions } from "../../../src/layers/alerts/AlertOptions.ts"
 import * as Alerts from "../../../src/layers/alerts/Alerts.ts"
-import * as ControllerStateMemory from "../../../src/layers/memory/ControllerStateMemory.ts"
+import * as ControllerStateMemory from "../../../src/layers/controller/ControllerStateMemory.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import type { Problem } from "../../../src/services/Problem.ts"
 import { foundProblems } from "../../support/foundProblems.ts"
 import { withJumpingClock } from "../../support/jumpingClock.ts"
 import { withLog } from "../../support/logged.ts"
+import { pluginsOf } from "../../support/plugins.ts"
 import { eventLoopTurn } from "../../support/waiting.ts"
 
 const since = "2026-11-22T09:00:00.000Z"
@@ -109,7 +110,7 @@ const setUpWith = Effect.fnUntraced(function* (
     yield* Ref.set(last, standing)
     yield* take(foundProblems(before, standing, yield* Clock.currentTimeMillis))
   })
-  const { addReading, updateSlice } = controller
+  const { addReading, updateSlice } = pluginsOf(controller)
   return {
     ...hook,
     addReading,

@@ -14,6 +14,7 @@ import { wordOf } from "../../../src/layers/status/view.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { withLog } from "../../support/logged.ts"
+import { pluginsOf } from "../../support/plugins.ts"
 import { withSyncs } from "../../support/syncedFiles.ts"
 
 const now = Date.parse("2026-11-25T10:00:00.000Z")
@@ -24,7 +25,7 @@ const day = 86_400
 const startWith = Effect.fnUntraced(function* (file?: string) {
   yield* Mutes.make(file)
   const { dispatch } = yield* CommandBus
-  const { state, updateSlice } = yield* ControllerState
+  const { state, updateSlice } = pluginsOf(yield* ControllerState)
   yield* updateSlice("lamp", () => ({
     problems: [{ code: "lamp:broken", severity: "error", subject: "left", text: "The lamp is broken" }]
   }))

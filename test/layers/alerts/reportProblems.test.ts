@@ -5,13 +5,14 @@ import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/TestClock"
 import { reportProblems } from "../../../src/layers/alerts/reportProblems.ts"
-import * as ControllerStateMemory from "../../../src/layers/memory/ControllerStateMemory.ts"
+import * as ControllerStateMemory from "../../../src/layers/controller/ControllerStateMemory.ts"
 import * as EventBusMemory from "../../../src/layers/memory/EventBusMemory.ts"
 import { reported } from "../../../src/layers/status/slices.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { EventBus } from "../../../src/services/EventBus.ts"
 import type { Problem } from "../../../src/services/Problem.ts"
 import { withLog } from "../../support/logged.ts"
+import { pluginsOf } from "../../support/plugins.ts"
 
 const lamp: Problem = {
   code: "lamp:broken",
@@ -28,7 +29,7 @@ const services = Layer.merge(EventBusMemory.layer, ControllerStateMemory.layer("
 const logOf = (...rounds: ReadonlyArray<ReadonlyArray<Problem>>) => {
   const log: Array<string> = []
   return Effect.gen(function* () {
-    const { addReading, updateSlice } = yield* ControllerState
+    const { addReading, updateSlice } = pluginsOf(yield* ControllerState)
     yield* addReading("lamps", (slice) => ({ logs: ["lamp:logged"], problems: reported(slice) }))
     yield* reportProblems()
     for (const problems of rounds) {
@@ -42,7 +43,7 @@ const logOf = (...rounds: ReadonlyArray<ReadonlyArray<Problem>>) => {
 describe("problems of a controller", () => {
   it.scoped("are announced once when they begin and once when they end, with the machine", () =>
     Effect.gen(function* () {
-      const { updateSlice } = yield* ControllerState
+      const { updateSlice } = pluginsOf(yield* ControllerState)
       const { subscribe } = yield* EventBus
       const heard = yield* Queue.unbounded<unknown>()
       const feed = yield* subscribe

@@ -13,6 +13,7 @@ import * as ControllerServices from "../../../src/layers/controller/ControllerSe
 import { reading } from "../../../src/layers/fetching/pluginReading.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { serverSlice, wellPlayer } from "../../support/fleet.ts"
+import { pluginsOf } from "../../support/plugins.ts"
 import { says } from "../../support/says.ts"
 
 const services = ControllerServices.layer("persistent", undefined, {
@@ -26,7 +27,7 @@ const running = (plugin: string, slice: object) =>
     const fs = yield* FileSystem.FileSystem
     const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped())
     yield* fs.writeFileString(`${folder}/vitrine.config.mjs`, "")
-    const { addReading, updateSlice } = yield* ControllerState
+    const { addReading, updateSlice } = pluginsOf(yield* ControllerState)
     yield* updateSlice(plugin, () => slice)
     yield* addReading("content", reading("content", { failingFor: "15 minutes" }))
     yield* IpcServer.make({ folder, stop: Effect.void })
@@ -75,7 +76,7 @@ live(
   Effect.gen(function* () {
     const closed = { code: "screen:closed", severity: "error", subject: "left", text: "It was closed" }
     const args = yield* running("content-server", { ...server, players: [player()] })
-    const { updateSlice } = yield* ControllerState
+    const { updateSlice } = pluginsOf(yield* ControllerState)
     const statusWith = (problems: ReadonlyArray<object>) =>
       Effect.gen(function* () {
         yield* updateSlice("content-server", () => ({ ...server, players: [{ ...player(), problems }] }))

@@ -11,6 +11,7 @@ import * as IpcServer from "../../../src/layers/control/IpcServer.ts"
 import * as ControllerServices from "../../../src/layers/controller/ControllerServices.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { withLog } from "../../support/logged.ts"
+import { pluginsOf } from "../../support/plugins.ts"
 import { says } from "../../support/says.ts"
 
 const platform = Layer.merge(
@@ -23,7 +24,7 @@ it.scopedLive("vitrine mute starts, lists and ends mutes, and prints how many pr
     const fs = yield* FileSystem.FileSystem
     const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped())
     yield* fs.writeFileString(`${folder}/vitrine.config.mjs`, "")
-    const { updateSlice } = yield* ControllerState
+    const { updateSlice } = pluginsOf(yield* ControllerState)
     yield* updateSlice("lamp", () => ({
       problems: [{ code: "lamp:broken", severity: "error", subject: "left", text: "The lamp is broken" }]
     }))

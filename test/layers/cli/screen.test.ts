@@ -10,6 +10,7 @@ import { EventBus } from "../../../src/services/EventBus.ts"
 import { fetch, follow, services } from "../../support/content.ts"
 import { player, serverSlice } from "../../support/fleet.ts"
 import { withLog } from "../../support/logged.ts"
+import { pluginsOf } from "../../support/plugins.ts"
 import { says } from "../../support/says.ts"
 
 const platform = services("persistent", { node: { id: "hall" }, screens: [{ id: "left" }] })
@@ -61,7 +62,7 @@ it.scopedLive("vitrine screen waits for a screen of a player too, and names the 
     const say = yield* controller
     const { until } = yield* follow
     const { publish } = yield* EventBus
-    const { updateSlice } = yield* ControllerState
+    const { updateSlice } = pluginsOf(yield* ControllerState)
     yield* updateSlice("content-server", () => serverSlice({ players: [player({ node: { id: "hall-3" } })] }))
     const saying = yield* Effect.fork(say("identify", "hall-3/left"))
     yield* until("content:screen:asked")

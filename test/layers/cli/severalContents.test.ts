@@ -17,6 +17,7 @@ import * as HttpClientNode from "../../../src/layers/httpClient/HttpClientNode.t
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { withLog } from "../../support/logged.ts"
+import { pluginsOf } from "../../support/plugins.ts"
 import { says } from "../../support/says.ts"
 
 const platform = Layer.merge(ControllerServices.layer("persistent"), NodeContext.layer)
@@ -38,7 +39,7 @@ const controller = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped())
   yield* fs.writeFileString(`${folder}/vitrine.config.mjs`, "")
-  const { addReading, updateSlice } = yield* ControllerState
+  const { addReading, updateSlice } = pluginsOf(yield* ControllerState)
   const { register } = yield* CommandBus
   const ran: Array<unknown> = []
   for (const name of ["content", "archive"]) {

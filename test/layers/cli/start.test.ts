@@ -4,7 +4,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/TestClock"
 import { reportChange } from "../../../src/layers/cli/start.ts"
-import * as ControllerStateMemory from "../../../src/layers/memory/ControllerStateMemory.ts"
+import * as ControllerStateMemory from "../../../src/layers/controller/ControllerStateMemory.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { eventually, somebodySleeps } from "../../support/waiting.ts"
 

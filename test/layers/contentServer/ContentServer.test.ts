@@ -11,6 +11,7 @@ import { ControllerState } from "../../../src/services/ControllerState.ts"
 import type { Case } from "../../../src/testing/runCase.ts"
 import * as server from "../../support/contentServer.ts"
 import * as lifetime from "../../support/lifetime.ts"
+import { pluginsOf } from "../../support/plugins.ts"
 import { sha256 } from "../../support/sha256.ts"
 import { memoryServices } from "../../support/transport.ts"
 import { eventually } from "../../support/waiting.ts"
@@ -236,7 +237,7 @@ describe("a page in a folder", () => {
   served(
     "is served at the root, after the manifest and the versions, with the address of the transport",
     function* (folder) {
-      const { updateSlice } = yield* ControllerState
+      const { updateSlice } = pluginsOf(yield* ControllerState)
       yield* updateSlice("http-transport", () => ({ url: "http://127.0.0.1:8710" }))
       yield* server.writeFile(`${folder}/page/manifest.json`, "{}")
       yield* server.writeFile(`${folder}/page/versions/x`, "x")
@@ -333,7 +334,7 @@ describe("a page in a folder", () => {
       serving(
         () =>
           Effect.gen(function* () {
-            const { updateSlice } = yield* ControllerState
+            const { updateSlice } = pluginsOf(yield* ControllerState)
             yield* updateSlice("http-transport", () => ({ url: "http://192.0.2.9:8710", everywhere: true }))
             const { body } = yield* get("/endpoint.json", { Host: host })
             expect(JSON.parse(body.toString())).toEqual({ transport })

@@ -15,6 +15,7 @@ import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { liveScenario, publish, register, scenario, start } from "../../support/control.ts"
 import * as eventEngine from "../../support/eventEngine.ts"
 import { withLog } from "../../support/logged.ts"
+import { pluginsOf } from "../../support/plugins.ts"
 import * as rawHttp from "../../support/rawHttp.ts"
 import { eventLoopTurn, eventually } from "../../support/waiting.ts"
 
@@ -75,16 +76,20 @@ describe("the controller's socket", () => {
     "serves the same routes as HTTP, and its process id",
     Effect.gen(function* () {
       const { client } = yield* start
-      const controller = yield* ControllerState
-      yield* controller.addSection({
-        name: "content",
-        order: 1,
-        title: "Content",
-        rows: Effect.succeed([
-          { type: "list", label: "Versions", items: [{ type: "text", text: "one", tone: "ok" }] },
-          { type: "kv", label: "Active", value: "none" }
-        ])
-      })
+      const controller = pluginsOf(yield* ControllerState)
+      yield* controller.addReading("content", () => ({
+        sections: [
+          {
+            name: "content",
+            order: 1,
+            title: "Content",
+            rows: [
+              { type: "list", label: "Versions", items: [{ type: "text", text: "one", tone: "ok" }] },
+              { type: "kv", label: "Active", value: "none" }
+            ]
+          }
+        ]
+      }))
       yield* controller.updateSlice("content", () => ({ fetching: false, bytes: 1n }))
       expect(yield* client.view).toEqual((yield* controller.read).view)
       expect(yield* client.process).toEqual({ pid: process.pid })
@@ -215,32 +220,30 @@ describe("the controller's socket", () => {
   scenario(
     "responds to a request to stop, and stops the controller once",
     Effect.gen(function* () {
-      const { client, stops } = yield* start
+      const { client, stoppers, stops } = yield* start
       yield* client.stop("anna@desk")
       yield* client.stop("ben@desk")
       yield* client.process
       expect(stops()).toBe(1)
-      const { plugins } = yield* (yield* ControllerState).state
-      expect(plugins.stop).toEqual({ kind: "stop", by: "anna@desk" })
+      expect(stoppers).toEqual(["anna@desk", "ben@desk"])
     })
   )
 
   scenario(
     "stops for requests without a name, or with a name that is too long",
     Effect.gen(function* () {
-      const { connect, stops } = yield* start
+      const { connect, stoppers, stops } = yield* start
       const asking = (body: string) =>
         Effect.flatMap(connect, (connection) => {
           connection.send(rawHttp.format({ method: "POST", target: "/stop", body }))
           return connection.received.until((text) => text.includes("null"))
         })
-      const { state } = yield* ControllerState
       for (const body of ["", "{", '{ "by": 7 }', '{ "by": "" }']) {
         yield* asking(body)
       }
-      expect((yield* state).plugins).not.toHaveProperty("stop")
+      expect(stoppers).toEqual([])
       yield* asking(JSON.stringify({ by: `\u001b[2J${"x".repeat(5000)}` }))
-      expect((yield* state).plugins.stop).toEqual({ kind: "stop", by: expect.stringMatching(/^\[2Jx{61}…$/) })
+      expect(stoppers).toEqual([expect.stringMatching(/^\[2Jx{61}…$/)])
       expect(stops()).toBe(1)
     })
   )

@@ -14,6 +14,7 @@ import { withAdvancingClock } from "../../../src/testing/advancingClock.ts"
 import * as dashboard from "../../support/dashboard.ts"
 import { read } from "../../support/documents.ts"
 import { serverSlice, wellPlayer } from "../../support/fleet.ts"
+import { pluginsOf } from "../../support/plugins.ts"
 import * as rawHttp from "../../support/rawHttp.ts"
 import { memoryServices, publish, register } from "../../support/transport.ts"
 import { nextPause, somebodySleepsFor } from "../../support/waiting.ts"
@@ -132,7 +133,7 @@ describe("the routes for reading", () => {
 
   it.effect("have the players of a hub in the metrics", () =>
     Effect.gen(function* () {
-      const { updateSlice } = yield* ControllerState
+      const { updateSlice } = pluginsOf(yield* ControllerState)
       yield* updateSlice("content-server", () => serverSlice({ players: [player("hall-3")] }))
       expect((yield* dashboard.get("/metrics")).body).toContain('\nvitrine_player_up{player="hall-3"} 1\n')
       yield* TestClock.adjust("25 seconds")
@@ -236,7 +237,7 @@ describe("the event stream", () => {
 
   it.effect("says in the log that the state has a mistake, and goes on without the mistake", () =>
     Effect.gen(function* () {
-      const { updateSlice } = yield* ControllerState
+      const { updateSlice } = pluginsOf(yield* ControllerState)
       const { received } = yield* dashboard.openEvents
       let reads = 0
       yield* updateSlice("lamp", () => ({
@@ -266,7 +267,7 @@ describe("the event stream", () => {
     Effect.gen(function* () {
       yield* dashboard.setContent(fine)
       yield* register("content.versions", Effect.succeed({ versions: [overviewOf(versionId)] }))
-      const { updateSlice } = yield* ControllerState
+      const { updateSlice } = pluginsOf(yield* ControllerState)
       yield* updateSlice("content-server", () =>
         serverSlice({ players: [player("hall-1"), player("hall-2")] })
       )
@@ -281,7 +282,7 @@ describe("the event stream", () => {
   it.effect("has the page of a content, to preview a waiting version", () =>
     Effect.gen(function* () {
       yield* dashboard.setContent(fine)
-      const { updateSlice } = yield* ControllerState
+      const { updateSlice } = pluginsOf(yield* ControllerState)
       for (const name of ["content-server", "archive-server"]) {
         const page = `http://127.0.0.1:1/${name}/`
         yield* updateSlice(name, () => serverSlice({ everywhere: true, page }))
@@ -296,7 +297,7 @@ describe("the event stream", () => {
   it.effect("is small with a thousand players", () =>
     Effect.gen(function* () {
       yield* dashboard.setContent(fine)
-      const { updateSlice } = yield* ControllerState
+      const { updateSlice } = pluginsOf(yield* ControllerState)
       const unwell = { code: "b", severity: "error", text: "x".repeat(300) } as const
       const screens = Array.from({ length: 100 }, (_, index) => ({ id: `screen-${index}`, word: "closed" }))
       yield* updateSlice("content-server", () =>

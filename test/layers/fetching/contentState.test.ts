@@ -5,10 +5,10 @@ import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
 import * as Fiber from "effect/Fiber"
 import * as Schema from "effect/Schema"
+import { layer } from "../../../src/layers/controller/ControllerStateMemory.ts"
 import { applyEvent, initial, makeSlice, withSources } from "../../../src/layers/fetching/contentState.ts"
-import { layer } from "../../../src/layers/memory/ControllerStateMemory.ts"
 import { ContentEvent } from "../../../src/services/ContentEvents.ts"
-import { ControllerState } from "../../../src/services/ControllerState.ts"
+import { ControllerState, type PluginRegistration } from "../../../src/services/ControllerState.ts"
 
 const timestamp = "2026-11-21T09:30:00.000Z"
 const error = { name: "SourceError", message: "no network" }
@@ -46,7 +46,7 @@ describe("the state of a content plugin", () => {
     ).toEqual({ lastSuccess: sourceDone })
   })
 
-  it.effect("is the newest in the state of the controller, if two sources report at the same time", () =>
+  it.scoped("is the newest in the state of the controller, if two sources report at the same time", () =>
     Effect.gen(function* () {
       const state = yield* ControllerState
       const held = yield* Deferred.make<void>()
@@ -54,9 +54,13 @@ describe("the state of a content plugin", () => {
       const slice = yield* makeSlice("content").pipe(
         Effect.provideService(ControllerState, {
           ...state,
-          updateSlice: (plugin, change) => Effect.zipRight(wait, state.updateSlice(plugin, change))
+          register: <S>(plugin: PluginRegistration<S>) =>
+            Effect.map(state.register(plugin), ({ update }) => ({
+              update: (change: (slice: S | undefined) => S) => Effect.zipRight(wait, update(change))
+            }))
         })
       )
+      yield* slice.show({})
       const report = (sourceId: string) =>
         slice.update((before) =>
           applyEvent(before, { name: "content:source:start", payload: { timestamp, sourceId } })

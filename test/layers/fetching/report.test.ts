@@ -26,6 +26,7 @@ const makeBus = Effect.gen(function* () {
     get: Effect.succeed(initial),
     failingMs: Effect.succeed(undefined),
     note: () => Effect.void,
+    show: () => Effect.void,
     update: () => Effect.void
   }).pipe(
     Effect.provideService(EventBus, {

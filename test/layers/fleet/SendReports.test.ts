@@ -11,10 +11,10 @@ import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import { addLoggerHere } from "../../../src/internal/loggers.ts"
 import { vitrineVersion } from "../../../src/internal/machine.ts"
+import * as ControllerStateMemory from "../../../src/layers/controller/ControllerStateMemory.ts"
 import { reading } from "../../../src/layers/fetching/pluginReading.ts"
 import * as SendReports from "../../../src/layers/fleet/SendReports.ts"
 import * as CommandBusMemory from "../../../src/layers/memory/CommandBusMemory.ts"
-import * as ControllerStateMemory from "../../../src/layers/memory/ControllerStateMemory.ts"
 import * as EventBusMemory from "../../../src/layers/memory/EventBusMemory.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
@@ -22,6 +22,7 @@ import { EventBus } from "../../../src/services/EventBus.ts"
 import { PlayerReport } from "../../../src/services/PlayerReport.ts"
 import { withAdvancingClock } from "../../../src/testing/advancingClock.ts"
 import { withLog } from "../../support/logged.ts"
+import { pluginsOf } from "../../support/plugins.ts"
 import { type Answer, empty, hangUp, json, silence, text } from "../../support/upstream.ts"
 
 const to = "http://192.0.2.1:8730/"
@@ -65,7 +66,7 @@ const services = Layer.mergeAll(
 const setUp = Effect.gen(function* () {
   const hub = makeHub()
   const log: Array<string> = []
-  const { addReading, updateSlice } = yield* ControllerState
+  const { addReading, updateSlice } = pluginsOf(yield* ControllerState)
   const { publish } = yield* EventBus
   yield* updateSlice("content", () => ({ kind: "content", sources: {} }))
   yield* addReading("content", reading("content", { failingFor: "15 minutes" }))
@@ -322,7 +323,7 @@ describe("a player that reports", () => {
     run(
       Effect.gen(function* () {
         const { answers, log, passes, updateSlice } = yield* setUp
-        const { addReading } = yield* ControllerState
+        const { addReading } = pluginsOf(yield* ControllerState)
         const at = "1970-01-01T00:30:00.000Z"
         yield* updateSlice("local", () => ({
           kind: "content",
@@ -378,7 +379,7 @@ describe("a player that reports", () => {
   it.scoped("reports at its end who stopped it", () =>
     run(
       Effect.gen(function* () {
-        const { updateSlice } = yield* ControllerState
+        const { updateSlice } = pluginsOf(yield* ControllerState)
         const asked = updateSlice("stop", () => ({ kind: "stop", by: "anna@desk" }))
         expect(yield* ending(Exit.interrupt(FiberId.none), Effect.void)).toEqual([
           expect.objectContaining({ stoppedBy: "the system", problems: [], screens: [] })

@@ -9,6 +9,7 @@ import * as CommandBusMemory from "../../../src/layers/memory/CommandBusMemory.t
 import { CommandBus, CommandUnavailable } from "../../../src/services/CommandBus.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { withLog } from "../../support/logged.ts"
+import { pluginsOf } from "../../support/plugins.ts"
 import { format, parse, type Request } from "../../support/rawHttp.ts"
 import * as transport from "../../support/transport.ts"
 
@@ -37,7 +38,7 @@ describe("GET /status", () => {
 describe("GET /state", () => {
   it.effect("is the global state where it is exposed", () =>
     Effect.gen(function* () {
-      const { state, updateSlice } = yield* ControllerState
+      const { state, updateSlice } = pluginsOf(yield* ControllerState)
       yield* updateSlice("exhibit", () => ({ visitors: 3n, door: new Error("stuck") }))
       const answer = yield* transport.request({ target: "/state" })
       expect(answer.status).toBe(200)

@@ -12,24 +12,20 @@ describe("ControllerStatePlain", () => {
       const { contextOf, state } = makePlainController("task")
       const context = contextOf("http-transport")
       const plain = makeControllerState(context)
-      yield* plain.addSection({ name: "x", title: "X", rows: Effect.succeed([]) })
       expect(plain.mode).toBe("task")
       expect(yield* plain.status).toEqual(context.getStatusSnapshot())
       expect(yield* plain.state).toBe(state())
-      yield* plain.updateSlice("whatever", () => ({ url: "u" }))
+      yield* plain.register({ name: "whatever", slice: { url: "u" }, report: () => ({}) })
       expect(yield* plain.state).toMatchObject({ plugins: { "http-transport": { url: "u" } }, _version: 1 })
     })
   )
 
-  it.scoped("writes momentary values every ten seconds if they have changed", () =>
+  it.scoped("writes live fields every ten seconds if they have changed", () =>
     Effect.gen(function* () {
       const { contextOf, state } = makePlainController()
-      const { addMomentary } = makeControllerState(contextOf("http-transport"))
+      const { register } = makeControllerState(contextOf("http-transport"))
       let slice: object = { eventsForwarded: 0 }
-      yield* addMomentary(
-        "whatever",
-        Effect.sync(() => slice)
-      )
+      yield* register({ name: "whatever", live: Effect.sync(() => slice) })
       yield* TestClock.adjust("1 minute")
       expect(state()._version).toBe(0)
       slice = { eventsForwarded: 3, problem: { reason: "no events" } }
@@ -59,15 +55,15 @@ describe("ControllerStatePlain", () => {
   const slices = (slice: unknown) =>
     Effect.gen(function* () {
       let returned: unknown
-      const { updateSlice } = makeControllerState({
+      const { register } = makeControllerState({
         ...makePlainController().contextOf("test"),
         updateState: (producer) => {
           returned = producer(slice)
         }
       })
-      yield* updateSlice("test", () => ({ url: "new" }))
+      yield* register({ name: "test", slice: { url: "new" } })
       return { returned, slice }
-    })
+    }).pipe(Effect.scoped)
 
   it.effect("changes a draft in place, without the fields that are gone, and returns it", () =>
     Effect.gen(function* () {
@@ -90,8 +86,8 @@ describe("ControllerStatePlain", () => {
       const context = contextOf("test")
       const update = (updating: Promise<void>) =>
         makeControllerState({ ...context, updateState: () => updating })
-          .updateSlice("test", () => ({}))
-          .pipe(withPlainLogger(context))
+          .register({ name: "test", slice: {} })
+          .pipe(withPlainLogger(context), Effect.scoped)
       yield* update(new Promise(() => {}))
       yield* update(Promise.reject(new Error("no")))
       yield* eventLoopTurn

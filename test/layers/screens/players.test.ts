@@ -328,7 +328,7 @@ describe("a player is", () => {
 
   it("listed with each problem of its own, by player, code and screen", () => {
     const problems = ["left", "right"].map((subject) => ({ ...error, subject }))
-    const found = readState(stateOf({ players: [{ ...hall3, problems: [...problems, warning] }] }), [], start)
+    const found = readState(stateOf({ players: [{ ...hall3, problems: [...problems, warning] }] }), start)
     expect(found.problems.map(({ code, player, subject }) => [player, code, subject])).toEqual([
       ["hall-3", "screen:closed", "left"],
       ["hall-3", "screen:closed", "right"],
@@ -425,7 +425,7 @@ describe("the players", () => {
   })
 
   it("count once for the health, and have a section where reports are accepted", () => {
-    const read = (given: Case) => readState(stateOf(given), [], start + 25_000)
+    const read = (given: Case) => readState(stateOf(given), start + 25_000)
     const ofPlayers = (given: Case) => read(given).sections.filter(({ name }) => name === "players")
     expect(ofPlayers({})).toEqual([])
     expect(ofPlayers({ expected })).toEqual([])
@@ -437,7 +437,7 @@ describe("the players", () => {
 
   it("have a problem each, however many there are, and twenty rows of the status", () => {
     const players = Array.from({ length: 22 }, (_, index) => player(`player-${index}`))
-    const { problems } = readState(stateOf({ players }), [], start + 25_000)
+    const { problems } = readState(stateOf({ players }), start + 25_000)
     expect(problems.map(({ subject }) => subject)).toEqual(
       expect.arrayContaining(players.map(({ node }) => node.id))
     )

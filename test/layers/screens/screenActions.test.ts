@@ -11,6 +11,7 @@ import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { fetch, follow, services } from "../../support/content.ts"
 import { player, serverSlice } from "../../support/fleet.ts"
 import { withLog } from "../../support/logged.ts"
+import { pluginsOf } from "../../support/plugins.ts"
 
 const identity = { node: { id: "hall" }, screens: [{ id: "left", label: "Left wall" }, { id: "right" }] }
 const versionId = "19700101T000000Z"
@@ -209,7 +210,7 @@ describe("an action that is requested", () => {
     () =>
       withContent(
         Effect.gen(function* () {
-          const { updateSlice } = yield* ControllerState
+          const { updateSlice } = pluginsOf(yield* ControllerState)
           const { until } = yield* follow
           yield* updateSlice("content-server", () => serverSlice({ players: [player()] }))
           yield* ask("hall-3/left", "identify")

@@ -56,7 +56,7 @@ const words = (given: Case, seconds: number) =>
   screensOf(stateOf(given), start + seconds * 1000).map(({ word }) => word)
 
 const problemsAt = (given: Case, seconds: number) =>
-  readState(stateOf(given), [], start + seconds * 1000).problems
+  readState(stateOf(given), start + seconds * 1000).problems
 
 const codes = (given: Case, seconds: number) => problemsAt(given, seconds).map(({ code }) => code)
 
@@ -252,7 +252,7 @@ describe("a screen with its own event stream is", () => {
 
 it("has its problem even if more than twenty others have one, and twenty are named in the status", () => {
   const expected = Array.from({ length: 22 }, (_, index) => ({ id: `screen-${index}` }))
-  const { problems, sections } = readState(stateOf({ expected }), [], start + 15_000)
+  const { problems, sections } = readState(stateOf({ expected }), start + 15_000)
   expect(problems.map(({ subject }) => subject)).toEqual(expected.map(({ id }) => id))
   const rows = sections.flatMap(({ rows }) => rows)
   expect(rows.filter((row) => row.type === "text").slice(19)).toEqual([
@@ -276,6 +276,6 @@ it("is not silent while it shows another content of the controller", () => {
 it("is FAILING with every screen closed if screens are expected", () => {
   const closed = { ...page, closedAt: at(1) }
   const state = stateOf({ screens: [closed], expected: [...expected, { id: "right" }] })
-  expect(readState(state, [], start + 60_000).word).toBe("FAILING")
-  expect(readState(stateOf({ screens: [closed] }), [], start + 60_000).word).toBe("OK")
+  expect(readState(state, start + 60_000).word).toBe("FAILING")
+  expect(readState(stateOf({ screens: [closed] }), start + 60_000).word).toBe("OK")
 })

@@ -49,7 +49,7 @@ const nats: NatsState = {
 }
 
 const problems = (plugins: Readonly<Record<string, unknown>>) =>
-  readState({ system: { startTime: since, mode: "persistent" }, plugins }, [], Date.parse(since)).problems
+  readState({ system: { startTime: since, mode: "persistent" }, plugins }, Date.parse(since)).problems
 
 const said = (plugins: Readonly<Record<string, unknown>>) =>
   problems(plugins).map(({ code, severity, text }) => [code, severity, text])
@@ -134,8 +134,7 @@ describe("the problems of a state", () => {
         code: "transport:no-events",
         severity: "warning",
         subject: "kiosk",
-        text: `The HTTP transport "kiosk" receives no events since ${since}: no connection`,
-        since
+        text: `The HTTP transport "kiosk" receives no events since ${since}: no connection`
       }
     ])
   })
@@ -182,11 +181,9 @@ describe("a muted problem", () => {
   const until = "2026-11-22T10:00:00.000Z"
   const mute = (name: string) => ({ kind: "mutes", mutes: [{ name, until, by: "anna" }] })
   const read = (plugins: Readonly<Record<string, unknown>>) =>
-    readState(
-      { system: { startTime: since, mode: "persistent" }, plugins },
-      [{ name: "lamps", title: "Lamps", rows: [] }],
-      Date.parse(since)
-    ).sections.find(({ name }) => name === "lamps")?.rows
+    readState({ system: { startTime: since, mode: "persistent" }, plugins }, Date.parse(since)).sections.find(
+      ({ name }) => name === "lamps"
+    )?.rows
 
   it("is neutral in the section of its slice, with the name of the person who muted it", () => {
     const lamps = { problems: [{ code: "lamp:broken", severity: "error", text: "It is broken" }] }
@@ -221,7 +218,6 @@ it("warnings of this machine and of expected players come before errors of playe
       system: { startTime, mode: "persistent", players: [{ id: "hall-3" }] },
       plugins: { "content-server": { ...server, connections: 32, players } }
     },
-    [],
     Date.parse(since)
   )
   const { problems: standing } = remember(

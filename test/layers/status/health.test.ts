@@ -30,7 +30,7 @@ const health = (
   { minutes = 2, rules }: { minutes?: number; rules?: ContentRules } = {}
 ) => {
   const state = { system: { startTime: at(0), mode: "persistent" as const }, plugins }
-  const { problems, word } = readState(state, [], start + minutes * 60_000, rules)
+  const { problems, word } = readState(state, start + minutes * 60_000, rules)
   return { word, isHealthy: isHealthy(word), problems }
 }
 
@@ -123,16 +123,6 @@ describe("the health", () => {
       ]
     })
     expect(health({ content: { ...failing, held } }, { minutes: 60 }).word).toBe("FAILING")
-  })
-
-  it("does not count the rows of a section, whatever their tone", () => {
-    const rows = [{ type: "text", text: "broken", tone: "error" }] as const
-    const system = { startTime: at(0), mode: "persistent" } as const
-    const sections = [{ name: "lamp", title: "Lamp", rows }]
-    expect(readState({ system, plugins: { content: fine } }, sections, start)).toMatchObject({
-      word: "OK",
-      problems: []
-    })
   })
 
   it("has the problems that plugins report in their slices, errors first", () => {

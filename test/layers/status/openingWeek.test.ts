@@ -4,9 +4,10 @@
 import { expect, it } from "@effect/vitest"
 import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as ControllerStateMemory from "../../../src/layers/memory/ControllerStateMemory.ts"
+import * as ControllerStateMemory from "../../../src/layers/controller/ControllerStateMemory.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { serverSlice, wellPlayer } from "../../support/fleet.ts"
+import { pluginsOf } from "../../support/plugins.ts"
 
 const ids = Array.from({ length: 3 }, (_, index) => `hall-${index + 1}`)
 const daily = "10:00-18:00"
@@ -72,7 +73,7 @@ const heardOf = (now: number) => {
 
 it.effect("a week of opening hours has no problem, and then a player that stays off is one", () =>
   Effect.gen(function* () {
-    const { state, updateSlice } = yield* ControllerState
+    const { state, updateSlice } = pluginsOf(yield* ControllerState)
     const report = (now: number, missing?: string) => {
       const { players, screens } = heardOf(now)
       return Effect.all([

@@ -1,0 +1,164 @@
+/**
+ * The slices and live fields of all plugins of this process, and the view that is made of them.
+ */
+import { isDeepStrictEqual } from "node:util"
+import * as Array from "effect/Array"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import { constFalse, flow } from "effect/Function"
+import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
+import * as Struct from "effect/Struct"
+import { nodeId } from "../../internal/machine.ts"
+import { monotonicMillis } from "../../internal/monotonicMillis.ts"
+import {
+  type ControllerReading,
+  ControllerState,
+  type Identity,
+  type Mode,
+  type PluginRegistration
+} from "../../services/ControllerState.ts"
+import type { MakeView, PluginFacts } from "../../services/PluginFacts.ts"
+import * as LiveFields from "./LiveFields.ts"
+
+interface Registered extends Pick<PluginFacts, "name" | "report"> {
+  readonly slice: Effect.Effect<unknown>
+  readonly live: LiveFields.LiveFields | undefined
+}
+
+interface Parts {
+  readonly version: number
+  readonly plugins: ReadonlyArray<Registered>
+}
+
+/** The last view, and the facts that it was made from. */
+interface Latest<Remembered> {
+  readonly parts: Parts
+  readonly facts: ReadonlyArray<PluginFacts>
+  /** In milliseconds, by the monotonic clock. */
+  readonly at: number
+  readonly reading: ControllerReading
+  readonly remembered: Remembered
+}
+
+/** How long a view is used while nothing changes, in milliseconds. It depends on the time: a screen becomes silent. */
+const freshMs = 1000
+
+/** A value of another's plugin may throw while it is compared: then the view is made again. */
+const isEqual = flow(Option.liftThrowable(isDeepStrictEqual), Option.getOrElse(constFalse))
+
+const fieldsOf = (facts: ReadonlyArray<PluginFacts>) =>
+  facts.map(({ fields, readAt, unread }) => [fields, readAt, unread?.since, unread?.reason])
+
+/**
+ * The state of a controller that starts now in this mode, without plugins. The id of its node is by default the short
+ * name of the host.
+ */
+export const make = <Remembered>(makeView: MakeView<Remembered>, mode: Mode, given?: Identity) =>
+  Effect.gen(function* () {
+    const identity = given ?? { node: { id: yield* nodeId } }
+    const system = { startTime: new Date(yield* Clock.currentTimeMillis).toISOString(), mode, ...identity }
+    const startedAt = yield* monotonicMillis
+    const parts = yield* Ref.make<Parts>({ version: 0, plugins: [] })
+    const latest = yield* Ref.make(Option.none<Latest<Remembered>>())
+    const looking = yield* Effect.makeSemaphore(1)
+
+    /** Reads the live fields, and waits for all of them together. */
+    const readLive = Effect.gen(function* () {
+      const { plugins } = yield* Ref.get(parts)
+      const reads = yield* Effect.forEach(plugins, ({ live }) => live?.begin ?? Effect.succeed([]))
+      // Most fields are in memory: they are there after a turn, without a timer.
+      yield* Effect.yieldNow()
+      const open = reads.flat().filter((fiber) => fiber.unsafePoll() === null)
+      if (open.length > 0) {
+        yield* Fiber.awaitAll(open).pipe(
+          Effect.timeoutOption(LiveFields.readLimitMs),
+          Effect.withClock(Clock.make()),
+          Effect.interruptible
+        )
+      }
+    })
+
+    const look = Effect.gen(function* () {
+      yield* readLive
+      const current = yield* Ref.get(parts)
+      const facts = yield* Effect.forEach(current.plugins, ({ live, name, report, slice }) =>
+        Effect.zipWith(
+          slice,
+          live?.get ?? Effect.succeed({}),
+          (slice, read): PluginFacts => ({ name, report, slice, ...read })
+        )
+      )
+      const at = yield* monotonicMillis
+      const before = yield* Ref.get(latest)
+      const fresh = Option.filter(
+        before,
+        (latest) =>
+          latest.parts === current &&
+          at - latest.at < freshMs &&
+          isEqual(fieldsOf(latest.facts), fieldsOf(facts))
+      )
+      if (Option.isSome(fresh)) {
+        return fresh.value.reading
+      }
+      const input = {
+        now: yield* Clock.currentTimeMillis,
+        system,
+        uptimeMs: at - startedAt,
+        version: current.version,
+        plugins: facts
+      }
+      const made = makeView(input, Option.getOrUndefined(before)?.remembered)
+      yield* Ref.set(latest, Option.some({ parts: current, facts, at, ...made }))
+      return made.reading
+    })
+
+    // A caller that comes during a look needs the next one: this look may have read what has changed since.
+    let begun = 0
+    let done: { readonly number: number; readonly reading: ControllerReading } | undefined
+    const read = Effect.suspend(() => {
+      const seen = begun
+      return Effect.suspend(() => {
+        if (done !== undefined && done.number > seen) {
+          return Effect.succeed(done.reading)
+        }
+        const number = ++begun
+        return Effect.tap(look, (reading) =>
+          Effect.sync(() => {
+            done = { number, reading }
+          })
+        )
+      }).pipe(looking.withPermits(1))
+    })
+
+    const register = <S>({ live, name, report, slice }: PluginRegistration<S>) =>
+      Effect.gen(function* () {
+        let resting = slice
+        const fields = live && (yield* LiveFields.make(live))
+        const plugin: Registered = { name, report, slice: Effect.sync(() => resting), live: fields }
+        const change = (f: (plugins: Parts["plugins"]) => Parts["plugins"]) =>
+          Ref.update(parts, ({ plugins, version }) => ({
+            plugins: f(plugins),
+            version: resting === undefined ? version : version + 1
+          }))
+        yield* Effect.acquireRelease(change(Array.append(plugin)), () =>
+          Effect.zipRight(change(Array.filter((other) => other !== plugin)), fields?.end ?? Effect.void)
+        )
+        return {
+          update: (f: (slice: S | undefined) => S) =>
+            Effect.suspend(() => {
+              resting = f(resting)
+              return Ref.update(parts, (parts) => ({ ...parts, version: parts.version + 1 }))
+            })
+        }
+      })
+
+    return ControllerState.of({
+      mode,
+      read,
+      register,
+      state: Effect.map(read, ({ state }) => state),
+      status: Effect.map(read, ({ view }) => Struct.pick(view, "header", "sections"))
+    })
+  })

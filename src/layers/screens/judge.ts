@@ -1,0 +1,20 @@
+/**
+ * Judges the screens and players of a state.
+ */
+import type { Judge } from "../status/view.ts"
+import * as Players from "./PlayersReading.ts"
+import { playersOf } from "./players.ts"
+import { screensOf } from "./screens.ts"
+import { unwatchedScreens } from "./unwatched.ts"
+
+export const judge: Judge = ({ now, readAt, state }) => {
+  const screens = screensOf(state, now, readAt)
+  const context = { now, state, screens, players: playersOf(state, now) }
+  return {
+    ...context,
+    reports: [
+      ["players", Players.reading(undefined, context)],
+      ["screens", { unwatched: unwatchedScreens(context) }]
+    ]
+  }
+}
