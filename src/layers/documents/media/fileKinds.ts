@@ -57,19 +57,17 @@ const remedies = {
 export const unplayable = async (kind: FileKind, bytes: FileBytes): Promise<string | undefined> => {
   if (!kind.isShown || !isBoxes(kind)) return notShown(kind)
   const tracks = await tracksOf(bytes)
-  const films = tracks.filter(({ of }) => of === "vide")
-  const sounds = tracks.filter(({ of }) => of === "soun")
-  const [track] = films.some(({ codec }) => playedFilm.test(codec)) ? [] : films
-  const [silent] = sounds.some(({ codec }) => !unplayedSound.test(codec)) ? [] : sounds
-  const { codec } = track ?? silent ?? {}
+  const notPlayed = (of: string, isPlayed: (codec: string) => boolean) => {
+    const all = tracks.filter((track) => track.of === of).map(({ codec }) => codec)
+    return all.some(isPlayed) ? undefined : all[0]
+  }
+  const codec =
+    notPlayed("vide", (codec) => playedFilm.test(codec)) ??
+    notPlayed("soun", (codec) => !unplayedSound.test(codec))
   if (codec === undefined) return undefined
-  const [, name] = codecs.find(([is]) => is.test(codec)) ?? []
-  return notShown({
-    ...kind,
-    isShown: false,
-    name: `${kind.name} with ${name ?? `the codec ${JSON.stringify(codec.replace(/[^ -~]/g, "?"))}`}`,
-    of: films.length > 0 ? "film" : "sound"
-  })
+  const [, known] = codecs.find(([is]) => is.test(codec)) ?? []
+  const name = `${kind.name} with ${known ?? `the codec ${JSON.stringify(codec.replace(/[^ -~]/g, "?"))}`}`
+  return notShown({ ...kind, isShown: false, name })
 }
 
 const isBoxes = ({ type = "" }: FileKind) => /^(?:video|audio)\/(?:mp4|quicktime)$/.test(type)
@@ -78,15 +76,11 @@ const playedFilm = /^(?:avc[1-4]|av01|vp0[89]|encv)$/
 const unplayedSound = /^(?:[ae]c-[34]|dts.|alac|sa[mw][rbp]|QDM.|ima4|MAC[36]|drms)$/
 
 const codecs: ReadonlyArray<readonly [is: RegExp, name: string]> = [
-  [/^h[ve][vc]1$/, "HEVC (H.265)"],
-  [/^dv(?:h[1e]|a[1v]|1)$/, "Dolby Vision"],
+  [/^h[ve][vc]1$|^dvh/, "HEVC (H.265)"],
   [/^ap(?:c[hnso]|4[hx])$/, "ProRes"],
   [/^mp4v$/, "MPEG-4 Part 2"],
-  [/^dv/, "DV"],
-  [/^AVd/, "DNxHD"],
   [/^[ae]c-[34]$/, "Dolby Digital (AC-3)"],
-  [/^alac$/, "Apple Lossless"],
-  [/^mjp|^jpeg$/, "Motion JPEG"]
+  [/^alac$/, "Apple Lossless"]
 ]
 
 /** The tracks of a file that consists of boxes, by the heads of its boxes. A broken box ends the list. */
@@ -142,11 +136,6 @@ const firstScan = async ({ read, size }: FileBytes): Promise<number> => {
   return at
 }
 
-interface Signature extends FileKind {
-  /** Tests the beginning of a file; a regular expression gets 1024 bytes as Latin-1. */
-  readonly is: RegExp | ((head: Buffer) => boolean)
-}
-
 /** The brands of a file that consists of boxes, such as MP4. */
 const brandsOf = (head: Buffer): ReadonlyArray<string> =>
   head.length >= 12 && head.toString("latin1", 4, 8) === "ftyp"
@@ -188,83 +177,71 @@ const isRawTiff = (head: Buffer): boolean => {
 const dngVersion = 50_706
 const subfileType = 254
 
-/** In the order of the tests. */
-const pictures: ReadonlyArray<Omit<Signature, "of">> = [
-  {
-    name: "JPEG",
-    type: "image/jpeg",
-    decoder: "jpeg",
-    isShown: true,
-    end: Buffer.from("ffd9", "hex"),
-    is: /^\xff\xd8\xff/
-  },
-  { name: "animated PNG", type: "image/png", isShown: true, end: endOfPng, is: isAnimatedPng },
-  { name: "PNG", type: "image/png", decoder: "png", isShown: true, end: endOfPng, is: png },
-  { name: "WebP", type: "image/webp", decoder: "webp", isShown: true, is: /^RIFF.{4}WEBP/s },
-  { name: "GIF", type: "image/gif", decoder: "gif", isShown: true, is: /^GIF8[79]a/ },
-  { name: "animated AVIF", type: "image/avif", isShown: true, is: hasBrand(/^avis$/) },
-  { name: "AVIF", type: "image/avif", decoder: "heif", isShown: true, is: hasBrand(/^avif$/) },
-  {
-    name: "HEIC",
-    type: "image/heic",
-    isShown: false,
-    is: hasBrand(/^(?:he(?:ic|ix|im|is|vc|vx)|mif[12]|msf1)$/)
-  },
-  { name: "BMP", isShown: true, is: /^BM.{12}[\x0c\x10\x28\x34\x38\x40\x6c\x7c]\0\0\0/s },
-  { name: "ICO", isShown: true, is: /^\0\0[\x01\x02]\0[^\0]\0.{3}\0/s },
-  { name: "the RAW of a camera", isShown: false, is: isRawTiff },
-  { name: "the RAW of a camera", isShown: false, is: /^(?:II[RU]|MMOR|FUJIFILMCCD-RAW|FOVb|\0MRM)/ },
-  { name: "the RAW of a camera", isShown: false, is: hasBrand(/^crx $/) },
-  { name: "TIFF", decoder: "tiff", isShown: false, is: tiff },
-  { name: "a file of Photoshop", isShown: false, is: /^8BPS\0[\x01\x02]/ },
-  { name: "JPEG XL", decoder: "jxl", isShown: false, is: /^(?:\xff\x0a|\0\0\0\x0cJXL )/ },
-  { name: "JPEG 2000", decoder: "jp2", isShown: false, is: /^(?:\0\0\0\x0cjP {2}|\xff\x4f\xff\x51)/ },
-  { name: "JPEG XR", isShown: false, is: /^II\xbc/ }
-]
+/** `is` tests the beginning of a file; a regular expression gets 1024 bytes as Latin-1. */
+type Test = RegExp | ((head: Buffer) => boolean)
 
-const films: ReadonlyArray<Omit<Signature, "of">> = [
-  {
-    name: "QuickTime",
-    type: "video/quicktime",
-    isShown: true,
-    is: /^(?:.{4}ftypqt|\0.{3}(?:moov|mdat|wide|pnot))/s
-  },
-  { name: "MP4", type: "video/mp4", isShown: true, is: /^.{4}ftyp(?!M4[AB])/s },
-  { name: "Matroska", type: "video/x-matroska", isShown: false, is: /^\x1aE\xdf\xa3.{0,60}matroska/s },
-  { name: "WebM", type: "video/webm", isShown: true, is: /^\x1aE\xdf\xa3/ },
-  { name: "AVI", type: "video/x-msvideo", isShown: false, is: /^RIFF.{4}AVI /s },
-  { name: "MPEG", type: "video/mpeg", isShown: false, is: /^\0\0\x01[\xb3\xba]/ },
-  { name: "MPEG (TS)", type: "video/mp2t", isShown: false, is: /^(?:G.{187}G.{187}G|.{4}G.{191}G.{191}G)/s },
-  { name: "Windows Media", isShown: false, is: /^0&\xb2u\x8ef\xcf\x11/ },
-  { name: "Ogg with Theora", type: "video/ogg", isShown: false, is: /^OggS.*\x80theora/s },
-  { name: "Flash", isShown: false, is: /^(?:FLV\x01|[FC]WS[\x01-\x20])/ },
-  { name: "RealMedia", isShown: false, is: /^\.RMF/ },
-  { name: "MXF", isShown: false, is: /^\x06\x0e\+4\x02\x05\x01\x01/ }
-]
+type Row = readonly [name: string, is: Test, type?: string, more?: Partial<FileKind>]
 
-const sounds: ReadonlyArray<Omit<Signature, "of">> = [
-  { name: "MP4", type: "audio/mp4", isShown: true, is: /^.{4}ftypM4[AB]/s },
-  {
-    name: "WAV with compressed sound",
-    isShown: false,
-    is: /^RIFF.{4}WAVEfmt .{4}(?![\x01\x03\x06\x07\xfe])/s
-  },
-  { name: "WAV", type: "audio/wav", isShown: true, is: /^RIFF.{4}WAVE/s },
-  { name: "AIFF", type: "audio/x-aiff", isShown: false, is: /^FORM.{4}AIF[FC]/s },
-  { name: "Ogg", type: "audio/ogg", isShown: true, is: /^OggS/ },
-  { name: "FLAC", type: "audio/flac", isShown: true, is: /^fLaC/ },
-  { name: "AAC", type: "audio/aac", isShown: true, is: /^\xff[\xf0\xf1\xf8\xf9]/ },
-  { name: "MP3", type: "audio/mpeg", isShown: true, is: /^(?:ID3|\xff[\xf2\xf3\xfa\xfb])/ },
-  { name: "AMR", isShown: false, is: /^#!AMR/ },
-  { name: "Core Audio", isShown: false, is: /^caff\0\x01/ },
-  { name: "MIDI", isShown: false, is: /^MThd\0\0\0\x06/ }
-]
+const kindsOf = (of: FileKind["of"], isShown: boolean, rows: ReadonlyArray<Row>) =>
+  rows.map(([name, is, type, more]) => ({ name, of, isShown, is, ...(type && { type }), ...more }))
+
+const heic = hasBrand(/^(?:he(?:ic|ix|im|is|vc|vx)|mif[12]|msf1)$/)
+const quickTime = /^(?:.{4}ftypqt|\0.{3}(?:moov|mdat|wide|pnot))/s
 
 /** In the order of the tests. */
-const kinds: ReadonlyArray<Signature> = [
-  ...pictures.map((kind) => ({ ...kind, of: "picture" as const })),
-  ...films.map((kind) => ({ ...kind, of: "film" as const })),
-  ...sounds.map((kind) => ({ ...kind, of: "sound" as const })),
-  { name: "PDF", of: "other", type: "application/pdf", isShown: true, is: /%PDF-/ },
-  { name: "GLB", of: "other", type: "model/gltf-binary", isShown: true, is: /^glTF/ }
+const kinds: ReadonlyArray<FileKind & { readonly is: Test }> = [
+  ...kindsOf("picture", true, [
+    ["JPEG", /^\xff\xd8\xff/, "image/jpeg", { decoder: "jpeg", end: Buffer.from("ffd9", "hex") }],
+    ["animated PNG", isAnimatedPng, "image/png", { end: endOfPng }],
+    ["PNG", png, "image/png", { decoder: "png", end: endOfPng }],
+    ["WebP", /^RIFF.{4}WEBP/s, "image/webp", { decoder: "webp" }],
+    ["GIF", /^GIF8[79]a/, "image/gif", { decoder: "gif" }],
+    ["animated AVIF", hasBrand(/^avis$/), "image/avif"],
+    ["AVIF", hasBrand(/^avif$/), "image/avif", { decoder: "heif" }],
+    ["BMP", /^BM.{12}[\x0c\x10\x28\x34\x38\x40\x6c\x7c]\0\0\0/s],
+    ["ICO", /^\0\0[\x01\x02]\0[^\0]\0.{3}\0/s]
+  ]),
+  ...kindsOf("picture", false, [
+    ["HEIC", heic, "image/heic"],
+    ["the RAW of a camera", isRawTiff],
+    ["the RAW of a camera", /^(?:II[RU]|MMOR|FUJIFILMCCD-RAW|FOVb|\0MRM)/],
+    ["the RAW of a camera", hasBrand(/^crx $/)],
+    ["TIFF", tiff, "image/tiff", { decoder: "tiff" }],
+    ["a file of Photoshop", /^8BPS\0[\x01\x02]/],
+    ["JPEG XL", /^(?:\xff\x0a|\0\0\0\x0cJXL )/, "image/jxl", { decoder: "jxl" }],
+    ["JPEG 2000", /^(?:\0\0\0\x0cjP {2}|\xff\x4f\xff\x51)/, "image/jp2", { decoder: "jp2" }],
+    ["JPEG XR", /^II\xbc/]
+  ]),
+  ...kindsOf("film", false, [
+    ["Matroska", /^\x1aE\xdf\xa3.{0,60}matroska/s, "video/x-matroska"],
+    ["AVI", /^RIFF.{4}AVI /s, "video/x-msvideo"],
+    ["MPEG", /^(?:\0\0\x01[\xb3\xba]|G.{187}G.{187}G|.{4}G.{191}G.{191}G)/s, "video/mpeg"],
+    ["Windows Media", /^0&\xb2u\x8ef\xcf\x11/],
+    ["Ogg with Theora", /^OggS.*\x80theora/s, "video/ogg"],
+    ["Flash", /^(?:FLV\x01|[FC]WS[\x01-\x20])/]
+  ]),
+  ...kindsOf("sound", false, [
+    ["WAV with compressed sound", /^RIFF.{4}WAVEfmt .{4}(?![\x01\x03\x06\x07\xfe])/s],
+    ["AIFF", /^FORM.{4}AIF[FC]/s, "audio/x-aiff"],
+    ["AMR", /^#!AMR/],
+    ["Core Audio", /^caff\0\x01/],
+    ["MIDI", /^MThd\0\0\0\x06/]
+  ]),
+  ...kindsOf("sound", true, [
+    ["MP4", /^.{4}ftypM4[AB]/s, "audio/mp4"],
+    ["WAV", /^RIFF.{4}WAVE/s, "audio/wav"],
+    ["Ogg", /^OggS/, "audio/ogg"],
+    ["FLAC", /^fLaC/, "audio/flac"],
+    ["AAC", /^\xff[\xf0\xf1\xf8\xf9]/, "audio/aac"],
+    ["MP3", /^(?:ID3|\xff[\xf2\xf3\xfa\xfb])/, "audio/mpeg"]
+  ]),
+  ...kindsOf("film", true, [
+    ["QuickTime", quickTime, "video/quicktime"],
+    ["MP4", /^.{4}ftyp/s, "video/mp4"],
+    ["WebM", /^\x1aE\xdf\xa3/, "video/webm"]
+  ]),
+  ...kindsOf("other", true, [
+    ["PDF", /%PDF-/, "application/pdf"],
+    ["GLB", /^glTF/, "model/gltf-binary"]
+  ])
 ]

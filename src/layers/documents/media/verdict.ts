@@ -9,12 +9,13 @@
  * | a picture that browsers do not show | warned of | warned of |
  * | a film, sound or subtitle that browsers do not play | warned of | warned of if a record names it |
  */
+import { isUtf8 } from "node:buffer"
 import { open } from "node:fs/promises"
 import { extname } from "node:path"
 import * as Schema from "effect/Schema"
 import { optional } from "../../../internal/schemas.ts"
 import { isPointer, pointerProblem } from "../textMistakes.ts"
-import { type FileBytes, headBytes, isCut, kindOf, notShown, unplayable } from "./fileKinds.ts"
+import { type FileBytes, headBytes, isCut, kindOf, unplayable } from "./fileKinds.ts"
 import { isOfType } from "./links.ts"
 import { isHtmlType, notThat, saysSomething } from "./mediaTypes.ts"
 
@@ -59,18 +60,17 @@ export const verdictOf = async (promised: Promised, bytes: FileBytes): Promise<F
     if (isNoText(byName) && head.every((byte) => byte === 0)) {
       return { wrong: "cut", detail: `it begins with nothing but zeros${copyAgain}` }
     }
-    const subtitle = subtitles.get(saysSomething(type) ? type : byName)
-    return subtitle === undefined ? namesOthers(alone, bytes) : subtitle(head)
+    const expected = saysSomething(type) ? type : byName
+    return /^(?:text\/vtt|application\/x-subrip)$/.test(expected)
+      ? subtitleFlaw(head, expected === "text/vtt")
+      : namesOthers(alone, bytes)
   }
   if (await isCut(kind, bytes)) return { wrong: "cut", detail: `its end is missing${copyAgain}` }
-  if (kind.of === "picture") {
-    const detail = notShown(kind)
-    return detail === undefined
-      ? undefined
-      : { wrong: "picture", detail, ...(kind.decoder === undefined ? {} : { isShrinkable: true }) }
-  }
   const detail = await unplayable(kind, bytes)
-  return detail === undefined ? undefined : { wrong: "unplayable", detail }
+  if (detail === undefined) return undefined
+  return kind.of === "picture"
+    ? { wrong: "picture", detail, ...(kind.decoder && { isShrinkable: true }) }
+    : { wrong: "unplayable", detail }
 }
 
 const copyAgain = ", perhaps because copying was interrupted. Copy it again"
@@ -107,31 +107,16 @@ export const verdictOfFile = async (promised: Promised, file: string): Promise<F
 }
 
 /** What browsers read as subtitles is UTF-8, and WebVTT. */
-const subtitles: ReadonlyMap<string, (head: Buffer) => Flaw | undefined> = new Map(
-  Object.entries({ "text/vtt": /^(?:\ufeff)?WEBVTT/, "application/x-subrip": /^(?!)/ }).map(([type, is]) => [
-    type,
-    (head) => {
-      const text = textOf(head)
-      return text === undefined
-        ? { wrong: "encoding", detail: "its subtitles are not UTF-8. Save it with that encoding" }
-        : is.test(text)
-          ? undefined
-          : {
-              wrong: "unplayable",
-              detail: "its subtitles are no WebVTT, so browsers do not show them: export it as WebVTT"
-            }
-    }
-  ])
-)
-
-/** The beginning of a text; `undefined` for other bytes. */
-const textOf = (head: Uint8Array): string | undefined => {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(head, { stream: true })
-  } catch {
-    return undefined
-  }
-}
+const subtitleFlaw = (head: Buffer, isWebVtt: boolean): Flaw | undefined =>
+  // The last line may be cut.
+  !isUtf8(head.length < headBytes ? head : head.subarray(0, head.lastIndexOf("\n")))
+    ? { wrong: "encoding", detail: "its subtitles are not UTF-8. Save it with that encoding" }
+    : isWebVtt && /^(?:\ufeff)?WEBVTT/.test(head.toString("utf8", 0, 20))
+      ? undefined
+      : {
+          wrong: "unplayable",
+          detail: "its subtitles are no WebVTT, which browsers need: export it as WebVTT"
+        }
 
 /**
  * What is in the place of a file, by its first bytes; `undefined` if it is the file. An empty file has no bytes. Text
