@@ -567,14 +567,10 @@ export class VersionStore extends Context.Tag("vitrine/VersionStore")<
     readonly consumers: Effect.Effect<ReadonlyArray<Consumer>>
 
     /**
-     * Keeps a version from being swept for two minutes, in memory only: somebody reads it, or after a while `still`
-     * reads it. At most four versions are kept for this reason alone: versions that are still read come first, then
-     * the newest.
+     * Keeps a version from being swept for two minutes, in memory only: somebody reads it. At most four versions are
+     * kept for this reason alone: the versions that have been read for longest, and among equals the newest.
      */
-    readonly keep: (
-      versionId: string,
-      still?: boolean
-    ) => Effect.Effect<void, VersionStoreError | VersionNotFound>
+    readonly keep: (versionId: string) => Effect.Effect<void, VersionStoreError | VersionNotFound>
 
     /**
      * Reads all files of a version, by default of the active version, and compares them with its `files.json`. One

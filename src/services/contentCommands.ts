@@ -42,7 +42,7 @@ export const contentCommands = (content: string) => ({
   }),
   keep: define({
     type: `${content}.keep`,
-    fields: Schema.Struct({ versionId: Schema.String, still: optional(Schema.Boolean) }),
+    fields: Schema.Struct({ versionId: Schema.String }),
     success: Schema.Null
   }),
   verify: define({

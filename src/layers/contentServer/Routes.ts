@@ -121,16 +121,16 @@ const makeWhileReading = Effect.fnUntraced(function* (content: string) {
   const readers = new Map<VersionId, number>()
   const fibers = yield* FiberMap.make<VersionId>()
 
-  const keep = (versionId: VersionId, still: boolean) =>
-    dispatch({ versionId, still }, { timeout: interval }).pipe(
+  const keep = (versionId: VersionId) =>
+    dispatch({ versionId }, { timeout: interval }).pipe(
       Effect.provideService(CommandBus, commands),
       Effect.ignore
     )
 
   const keepWhileRead = (versionId: VersionId) =>
     Effect.zipRight(
-      keep(versionId, false),
-      Effect.when(keep(versionId, true), () => readers.has(versionId)).pipe(
+      keep(versionId),
+      Effect.when(keep(versionId), () => readers.has(versionId)).pipe(
         Effect.delay(interval),
         Effect.repeat({ while: Option.isSome })
       )

@@ -54,7 +54,7 @@ export const registerCommands = Effect.fnUntraced(function* (
       Effect.zipRight(screenActions.answer(consumerId, { ...details, done }))
     )
   )
-  yield* commands.keep.register(({ still, versionId }) => Effect.as(store.keep(versionId, still), null))
+  yield* commands.keep.register(({ versionId }) => Effect.as(store.keep(versionId), null))
   yield* commands.screen.register((asked) => Effect.as(screenActions.ask(asked), null))
   yield* registerOnDisk(name)
 })

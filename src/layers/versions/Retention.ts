@@ -21,12 +21,9 @@ import { VersionFolders } from "./VersionFolders.ts"
 export class Readers extends Context.Tag("vitrine/Readers")<
   Readers,
   {
-    /**
-     * Notes that a version is read. `still`: it has been read for a while; this stays so until nobody reads it any
-     * more.
-     */
-    readonly keep: (versionId: VersionId, still: boolean) => Effect.Effect<void>
-    /** The versions that are read: long reads first, and among equals the newest first. */
+    /** Notes that a version is read. */
+    readonly keep: (versionId: VersionId) => Effect.Effect<void>
+    /** The versions that are read: those that have been read for longest first, and among equals the newest first. */
     readonly kept: Effect.Effect<ReadonlyArray<VersionId>>
   }
 >() {}
@@ -34,9 +31,9 @@ export class Readers extends Context.Tag("vitrine/Readers")<
 /** How long a version counts as read after it was read, in milliseconds. */
 const readMs = Duration.toMillis("2 minutes")
 
+/** Monotonic times, in milliseconds. */
 interface OngoingRead {
-  readonly still: boolean
-  /** Monotonic time, in milliseconds. */
+  readonly begin: number
   readonly end: number
 }
 
@@ -45,10 +42,11 @@ type OngoingReads = ReadonlyMap<VersionId, OngoingRead>
 const currentAt = (now: number, reads: OngoingReads): OngoingReads =>
   new Map([...reads].filter(([, { end }]) => end > now))
 
-const byRank = Order.reverse(
+/** The version that has been read for longest, and among equals the newest. */
+const byLength = Order.reverse(
   Order.mapInput(
-    Order.tuple(Order.boolean, Order.string),
-    ([versionId, { still }]: readonly [VersionId, OngoingRead]) => [still, versionId] as const
+    Order.tuple(Order.number, Order.string),
+    ([versionId, { begin, end }]: readonly [VersionId, OngoingRead]) => [end - begin, versionId] as const
   )
 )
 
@@ -56,26 +54,26 @@ export const readersLayer = Layer.effect(
   Readers,
   Effect.map(Ref.make<OngoingReads>(new Map()), (reads) =>
     Readers.of({
-      keep: (versionId, still) =>
+      keep: (versionId) =>
         Effect.flatMap(monotonicMillis, (now) =>
           Ref.update(reads, (before) => {
             const current = currentAt(now, before)
-            const wasStill = current.get(versionId)?.still === true
-            return new Map([...current, [versionId, { still: still || wasStill, end: now + readMs }]])
+            const begin = current.get(versionId)?.begin ?? now
+            return new Map([...current, [versionId, { begin, end: now + readMs }]])
           })
         ),
       kept: Effect.flatMap(monotonicMillis, (now) =>
         Ref.updateAndGet(reads, (before) => currentAt(now, before))
-      ).pipe(Effect.map((current) => Array.sort(current, byRank).map(([versionId]) => versionId)))
+      ).pipe(Effect.map((current) => Array.sort(current, byLength).map(([versionId]) => versionId)))
     })
   )
 )
 
-/** Keeps a version from being swept while it is read. `still` is as for `VersionStore.keep`. */
-export const keep = Effect.fnUntraced(function* (versionId: string, still = false) {
+/** Keeps a version from being swept while it is read. */
+export const keep = Effect.fnUntraced(function* (versionId: string) {
   const { find, unswept } = yield* VersionFolders
   const readers = yield* Readers
-  yield* unswept(Effect.flatMap(find(versionId), (versionId) => readers.keep(versionId, still)))
+  yield* unswept(Effect.flatMap(find(versionId), (versionId) => readers.keep(versionId)))
 })
 
 /** All versions on disk, oldest first. */

@@ -148,7 +148,7 @@ const makeStore = Effect.fnUntraced(function* ({ keepVersions }: VersionStoreDis
     summarize,
     acknowledge,
     consumers: leases.consumers,
-    keep: (versionId, still) => onDisk(Retention.keep(versionId, still)),
+    keep: (versionId) => onDisk(Retention.keep(versionId)),
     verify: (versionId) => onDisk(oneVerification(verify(versionId))),
     versions: onDisk(Retention.versions),
     sweep: onDisk(Retention.sweep(keepVersions, true)),

@@ -28,17 +28,17 @@ const running = (options: { readonly content?: string } = {}) =>
     })
   ).pipe(Layer.provideMerge(server.environment))
 
-/** The versions that were asked to be kept, in order; those that are still read after a minute in brackets. */
+/** The versions that were asked to be kept, in order. */
 const recordKept = (type: string, run: Effect.Effect<void> = Effect.void) =>
   Effect.gen(function* () {
     const kept: Array<string> = []
     const commands = yield* CommandBus
     yield* commands.register({
       type,
-      fields: Schema.Struct({ versionId: Schema.String, still: Schema.optional(Schema.Boolean) }),
-      run: ({ still, versionId }) =>
+      fields: Schema.Struct({ versionId: Schema.String }),
+      run: ({ versionId }) =>
         Effect.zipRight(
-          Effect.sync(() => kept.push(still ? `(${versionId})` : versionId)),
+          Effect.sync(() => kept.push(versionId)),
           run
         )
     })
@@ -92,7 +92,7 @@ describe("a version that is read", () => {
       const { statistics } = yield* ContentServer
       yield* eventually(Effect.map(statistics, ({ openResponses }) => openResponses === 0))
       yield* TestClock.adjust("2 minutes")
-      expect(kept).toEqual([versionId, ...Array(3).fill(`(${versionId})`)])
+      expect(kept).toEqual(Array(4).fill(versionId))
     }).pipe(Effect.provide(running({ content: "archive" })))
   )
 
