@@ -1,5 +1,5 @@
 /**
- * The posts of a WordPress site, with the picture that belongs to each.
+ * The posts of a WordPress site without a password, with the picture that belongs to each.
  */
 import { decodeHTML } from "entities"
 import { jsonSource } from "vitrine"
@@ -18,16 +18,18 @@ export const wordpress = jsonSource({
   },
   steps: [
     (posts) =>
-      posts.map(({ id, title, date = "", excerpt, _embedded }) => {
-        const [media] = _embedded?.["wp:featuredmedia"] ?? []
-        return {
-          id: String(id),
-          title: textOf(title.rendered),
-          year: date.slice(0, 4),
-          text: textOf(excerpt?.rendered),
-          ...(media?.source_url && { picture: { url: media.source_url }, alt: media.alt_text })
-        }
-      })
+      posts
+        .filter(({ excerpt }) => !excerpt?.protected)
+        .map(({ id, title, date = "", excerpt, _embedded }) => {
+          const [media] = _embedded?.["wp:featuredmedia"] ?? []
+          return {
+            id: String(id),
+            title: textOf(title.rendered),
+            year: date.slice(0, 4),
+            text: textOf(excerpt?.rendered),
+            ...(media?.source_url && { picture: { url: media.source_url }, alt: media.alt_text })
+          }
+        })
   ],
   media: { find: ["**.picture.url"] },
   expect: { Objects: { fields: { title: "text" }, minRecords: 1 } }

@@ -14,7 +14,6 @@ export const notYet: Readonly<Record<number, ReadonlyArray<ReaderName>>> = {
   15: ["folder", "JSON", "tables", "Strapi", "Directus", "Sanity", "function"],
   16: ["folder", "JSON"],
   17: ["folder", "JSON", "tables", "Strapi", "Directus", "Sanity", "function"],
-  19: ["Strapi"],
   22: ["folder", "JSON", "tables", "Strapi", "Directus", "Sanity", "function"],
   23: ["folder", "JSON", "tables", "Strapi", "Directus", "Sanity", "function"],
   25: ["JSON", "Strapi", "function"],

@@ -35,66 +35,74 @@ const fetched = (definition: ContentSourceDefinition) =>
   })
 
 const picture: ScriptedServer.Answer = (response) =>
-  response.writeHead(200, { "content-type": "image/jpeg" }).end(Buffer.from([0xff, 0xd8, 0xff, 0xe0]))
+  response
+    .writeHead(200, { "content-type": "image/jpeg" })
+    .end(Buffer.from([0xff, 0xd8, 0xff, 0xda, 0, 2, 0xff, 0xd9]))
 
 describe("the recipe for", () => {
-  it.scopedLive("WordPress makes records for a page of all posts, and saves their pictures", () =>
-    Effect.gen(function* () {
-      const without = [
-        {},
-        {},
-        { _embedded: { "wp:featuredmedia": [{ code: "rest_forbidden", data: { status: 401 } }] } }
-      ]
-      const server = yield* ScriptedServer.make((response, request) => {
-        const url = new URL(request.url, server.url)
-        if (url.pathname.endsWith(".jpg")) return picture(response, request)
-        const page = Number(url.searchParams.get("page") ?? 1)
-        if (page > 2) {
-          const code = "rest_post_invalid_page_number"
-          return ScriptedServer.json(400, { code, message: "…", data: { status: 400 } })(response, request)
+  it.scopedLive(
+    "WordPress makes records for a page of all posts without a password, and saves their pictures",
+    () =>
+      Effect.gen(function* () {
+        const without = [
+          {},
+          {},
+          { _embedded: { "wp:featuredmedia": [{ code: "rest_forbidden", data: { status: 401 } }] } }
+        ]
+        const server = yield* ScriptedServer.make((response, request) => {
+          const url = new URL(request.url, server.url)
+          if (url.pathname.endsWith(".jpg")) return picture(response, request)
+          const page = Number(url.searchParams.get("page") ?? 1)
+          if (page > 2) {
+            const code = "rest_post_invalid_page_number"
+            return ScriptedServer.json(400, { code, message: "…", data: { status: 400 } })(response, request)
+          }
+          const other = new URL(url)
+          other.searchParams.set("page", String(3 - page))
+          const featured = {
+            id: 7,
+            alt_text: "A bell",
+            source_url: `${server.url}/wp-content/uploads/bell.jpg`,
+            media_details: { sizes: { large: { source_url: `${server.url}/bell-1024.jpg` } } }
+          }
+          const posts = [0, 1, 2].map((place) => ({
+            id: page * 10 + place,
+            date: "1998-05-01T10:00:00",
+            title: { rendered: "&#8220;No. 1&#x201d; &amp;lt; its <em>story</em>" },
+            excerpt: {
+              rendered: "<p>Rung by hand &eacute; &euro;&nbsp;5 &ndash; [&hellip;]</p>\n",
+              protected: place === 2
+            },
+            content: { rendered: "<p>Text</p>", protected: place === 2 },
+            featured_media: 7,
+            ...(place === 0 ? { _embedded: { "wp:featuredmedia": [featured] } } : without[page])
+          }))
+          return ScriptedServer.json(200, posts, {
+            "x-wp-total": "6",
+            "x-wp-totalpages": "2",
+            link: `<${other}>; rel="${page === 1 ? "next" : "prev"}"`
+          })(response, request)
+        })
+        vi.stubEnv("WORDPRESS", server.url)
+        const { wordpress } = yield* Effect.promise(() => import("../../scratchpad/recipes/wordpress.ts"))
+        const saved = yield* fetched(wordpress)
+        const localPath = expect.stringMatching(/^media\/bell-[0-9a-f]{16}\.jpg$/)
+        const record = {
+          title: "“No. 1” &lt; its story",
+          year: "1998",
+          text: "Rung by hand é €\u00a05 – […]"
         }
-        const other = new URL(url)
-        other.searchParams.set("page", String(3 - page))
-        const featured = {
-          id: 7,
-          alt_text: "A bell",
-          source_url: `${server.url}/wp-content/uploads/bell.jpg`,
-          media_details: { sizes: { large: { source_url: `${server.url}/bell-1024.jpg` } } }
-        }
-        const posts = [0, 1].map((place) => ({
-          id: page * 10 + place,
-          date: "1998-05-01T10:00:00",
-          title: { rendered: "&#8220;No. 1&#x201d; &amp;lt; its <em>story</em>" },
-          excerpt: {
-            rendered: "<p>Rung by hand &eacute; &euro;&nbsp;5 &ndash; [&hellip;]</p>\n",
-            protected: false
-          },
-          content: { rendered: "<p>Text</p>", protected: false },
-          featured_media: 7,
-          ...(place === 0 ? { _embedded: { "wp:featuredmedia": [featured] } } : without[page])
-        }))
-        return ScriptedServer.json(200, posts, {
-          "x-wp-total": "4",
-          "x-wp-totalpages": "2",
-          link: `<${other}>; rel="${page === 1 ? "next" : "prev"}"`
-        })(response, request)
-      })
-      vi.stubEnv("WORDPRESS", server.url)
-      const { wordpress } = yield* Effect.promise(() => import("../../scratchpad/recipes/wordpress.ts"))
-      const saved = yield* fetched(wordpress)
-      const localPath = expect.stringMatching(/^media\/bell-[0-9a-f]{16}\.jpg$/)
-      const record = { title: "“No. 1” &lt; its story", year: "1998", text: "Rung by hand é €\u00a05 – […]" }
-      const file = { localPath, url: `${server.url}/wp-content/uploads/bell.jpg` }
-      const shown = { ...record, alt: "A bell", picture: file }
-      expect(yield* saved("Objects")).toEqual([
-        { ...shown, id: "10" },
-        { ...record, id: "11" },
-        { ...shown, id: "20" },
-        { ...record, id: "21" }
-      ])
-      const asked = Chunk.toReadonlyArray(yield* Queue.takeAll(server.received)).map(({ url }) => url)
-      expect(asked.filter((url) => url.endsWith(".jpg"))).toEqual(["/wp-content/uploads/bell.jpg"])
-    }).pipe(run)
+        const file = { localPath, url: `${server.url}/wp-content/uploads/bell.jpg` }
+        const shown = { ...record, alt: "A bell", picture: file }
+        expect(yield* saved("Objects")).toEqual([
+          { ...shown, id: "10" },
+          { ...record, id: "11" },
+          { ...shown, id: "20" },
+          { ...record, id: "21" }
+        ])
+        const asked = Chunk.toReadonlyArray(yield* Queue.takeAll(server.received)).map(({ url }) => url)
+        expect(asked.filter((url) => url.endsWith(".jpg"))).toEqual(["/wp-content/uploads/bell.jpg"])
+      }).pipe(run)
   )
 
   it.scopedLive("Google Sheets reads the rows, wherever it redirects to", () =>

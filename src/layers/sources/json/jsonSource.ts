@@ -312,10 +312,9 @@ const readPages = (ask: Ask, name: string, document: JsonDocumentOptions) => {
 
 /** Whether the refused page is behind the last page: some servers refuse it with an error. */
 const isBehindLast = ({ body = "", status = 0 }: RequestFailed, { isEndLikely }: Position): boolean =>
-  status === 404 ||
   status === 416 ||
-  (isEndLikely && (status === 400 || status === 422)) ||
-  (status === 400 && /invalid[ _]page/i.test(body))
+  (isEndLikely && [400, 404, 422].includes(status)) ||
+  ([400, 404].includes(status) && /invalid[ _]page/i.test(body))
 
 /** What to check if a list has only its first page, although the server announces another page. */
 const firstAgain = ({ cursor, next, offset, page }: JsonDocumentOptions): string => {

@@ -255,8 +255,8 @@ const leftOut: ReadonlySet<string> = new Set(["locale", "localizations"])
 type Variant = readonly [locale: string, entry: Entry]
 
 /**
- * One entry for each document, in the order of the first language. Fields that differ in any entry of the type become
- * `{ de, en }`.
+ * One entry for each document: the order of the first language, where an entry that it lacks follows the one before it
+ * in its own language. Fields that differ in any entry of the type become `{ de, en }`.
  */
 const merged = (translations: ReadonlyArray<Translation>): ReadonlyArray<Entry> => {
   const byId = new Map<string, ReadonlyArray<Variant>>()
@@ -266,10 +266,22 @@ const merged = (translations: ReadonlyArray<Translation>): ReadonlyArray<Entry> 
       byId.set(entry.documentId, [...variants, [locale, entry]])
     }
   }
-  const all = [...byId.values()]
+  const all = inOrder(translations).flatMap((id) => [byId.get(id) ?? []])
   const differing = new Set(all.flatMap(differingFields))
   return all.flatMap((variants) => mergedEntry(variants, differing))
 }
+
+const inOrder = (translations: ReadonlyArray<Translation>): ReadonlyArray<string> =>
+  translations.reduce<ReadonlyArray<string>>((order, { entries }) => {
+    const following = new Map(["", ...order].map((id) => [id, [id]]))
+    let group = following.get("")
+    for (const { documentId } of entries) {
+      const own = following.get(documentId)
+      if (own === undefined) group?.push(documentId)
+      else group = own
+    }
+    return [...following.values()].flat().slice(1)
+  }, [])
 
 const differingFields = (variants: ReadonlyArray<Variant>): ReadonlyArray<string> => {
   const texts = variants.map(([, entry]) => Record.map(entry, (value) => JSON.stringify(stablePart(value))))

@@ -111,9 +111,21 @@ describe("a list", () => {
     Effect.gen(function* () {
       expect(
         yield* saved({ page: "page" }, (url) =>
-          pageOf(url) === null || pageOf(url) === "1" ? { json: both } : answer
+          pageOf(url) === null || pageOf(url) === "1"
+            ? { json: both }
+            : pageOf(url) === "2"
+              ? { json: [{ id: 3 }] }
+              : answer
         )
-      ).toEqual(both)
+      ).toEqual([...both, { id: 3 }])
+    })
+  )
+
+  it.scopedLive("is an error if a page after full pages is not found", () =>
+    Effect.gen(function* () {
+      const respond = (url: string) =>
+        pageOf(url) === null || pageOf(url) === "1" ? { json: both } : { json: {}, status: 404 }
+      expect(yield* saved({ page: "page" }, respond)).toContain("HTTP 404")
     })
   )
 
