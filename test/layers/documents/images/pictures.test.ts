@@ -283,7 +283,7 @@ describe("the pictures of a source", () => {
         expect(warnings.filter((warning) => warning.includes(`record ${name}`))).toHaveLength(1)
       }
       const of = (name: string) => warnings.find((warning) => warning.includes(`record ${name}`))
-      expect(of("cut.jpg")).toContain("it is cut or damaged, as sharp says: VipsJpeg: premature end")
+      expect(of("cut.jpg")).toContain("its end is missing")
       expect(of("bomb.png")).toContain("it has 30000 × 30000 pixels, 900 megapixels, of 400 that it may have")
     }).pipe(run)
   )
