@@ -16,6 +16,7 @@ import { reading } from "../../../src/layers/fetching/pluginReading.ts"
 import * as HttpClientNode from "../../../src/layers/httpClient/HttpClientNode.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
+import { EventBus } from "../../../src/services/EventBus.ts"
 import { withLog } from "../../support/logged.ts"
 import { pluginsOf } from "../../support/plugins.ts"
 import { says } from "../../support/says.ts"
@@ -41,6 +42,7 @@ const controller = Effect.gen(function* () {
   yield* fs.writeFileString(`${folder}/vitrine.config.mjs`, "")
   const { addReading, updateSlice } = pluginsOf(yield* ControllerState)
   const { register } = yield* CommandBus
+  const { publish } = yield* EventBus
   const ran: Array<unknown> = []
   for (const name of ["content", "archive"]) {
     const failure = { timestamp, error: { name: "E", message: "no network" } }
@@ -55,7 +57,11 @@ const controller = Effect.gen(function* () {
       yield* register({
         type: `${name}.${type}`,
         fields: Schema.Struct({ screen: Schema.optional(Schema.String) }),
-        run: ({ screen }) => Effect.sync(() => ran.push([`${name}.${type}`, screen])).pipe(Effect.as(outcome))
+        run: ({ screen }) =>
+          Effect.sync(() => ran.push([`${name}.${type}`, screen])).pipe(
+            Effect.zipRight(publish(`${name}:screen:taken`, { screen, actions: ["reload"] })),
+            Effect.as(outcome)
+          )
       })
     }
   }
