@@ -93,7 +93,9 @@ const find: MediaApi["find"] = async ({ directory, documents }) => {
       { document: "objects.json" }
     )
     const values: unknown = JSON.parse(readFileSync(file, "utf8"))
-    look({ values: Array.isArray(values) ? values : [], first: Option.some(0) })
+    for (const [index, value] of (Array.isArray(values) ? values : []).entries()) {
+      for (const _ of look(value, index));
+    }
     return found()
   }
   const parse = () => JSON.stringify(JSON.parse(readFileSync(file, "utf8")), null, 2)

@@ -24,12 +24,19 @@ export const makeGiveWay = (): Effect.Effect<void> => {
   )
 }
 
-/** Runs work that may pause at each `yield`, in turns of the event loop. It dies with the error of the work. */
-export const inTurns = <A>(work: Generator<void, A>): Effect.Effect<A> =>
+/**
+ * Runs work that may pause at each `yield`, in turns of the event loop, and `between` at each pause. It dies with the
+ * error of the work.
+ */
+export const inTurns = <A, E = never, R = never>(
+  work: Generator<void, A>,
+  between: Effect.Effect<unknown, E, R> = Effect.void
+): Effect.Effect<A, E, R> =>
   Effect.gen(function* () {
     const giveWay = makeGiveWay()
     let step = work.next()
     while (step.done !== true) {
+      yield* between
       yield* giveWay
       step = work.next()
     }

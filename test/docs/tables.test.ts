@@ -1,6 +1,7 @@
 /**
  * The tables of the documentation name what there is, all of it, and with its values.
  */
+
 import { readdirSync } from "node:fs"
 import { describe, expect, it } from "@effect/vitest"
 import * as Either from "effect/Either"
@@ -15,6 +16,7 @@ import { capacity } from "../../src/layers/contentServer/VersionFiles.ts"
 import { maxConnections } from "../../src/layers/control/IpcServer.ts"
 import { ConfigurationFile } from "../../src/layers/controller/loadConfiguration.ts"
 import { DashboardOptions } from "../../src/layers/dashboard/DashboardOptions.ts"
+import { budget } from "../../src/layers/documents/budget.ts"
 import { AnyMediaOptions } from "../../src/layers/documents/media/MediaOptions.ts"
 import { maxQueuedBytes } from "../../src/layers/fanOut/FanOut.ts"
 import { ContentOptions } from "../../src/layers/fetching/ContentOptions.ts"
@@ -140,7 +142,8 @@ describe("the options of", () => {
 })
 
 describe("the limits of", () => {
-  const limitsBelow = (heading: string) => Object.fromEntries(tablesBelow("docs/wire.md", heading))
+  const limitsBelow = (heading: string, page = "docs/wire.md") =>
+    Object.fromEntries(tablesBelow(page, heading))
   const number = (value: number) => value.toLocaleString("en")
 
   it("the HTTP transport are those of the source", () => {
@@ -169,6 +172,21 @@ describe("the limits of", () => {
       "names of files and folders in a build": expect.stringContaining(number(maxNames)),
       "a manifest": expect.stringContaining(number(maxManifestBytes))
     })
+  })
+
+  it("content are those of the source", () => {
+    const values = Object.values(limitsBelow("## Limits", "docs/content.md")).map((text) =>
+      Number.parseInt(String(text).replaceAll(",", ""), 10)
+    )
+    expect(values.filter(Number.isFinite)).toEqual([
+      budget.records,
+      budget.read,
+      budget.written,
+      budget.levels,
+      budget.characters,
+      budget.bytes,
+      budget.files
+    ])
   })
 
   it("the controller's own socket are those of the source", () => {

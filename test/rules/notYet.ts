@@ -17,6 +17,5 @@ export const notYet: Readonly<Record<number, ReadonlyArray<ReaderName>>> = {
   22: ["folder", "JSON", "tables", "Strapi", "Directus", "Sanity", "function"],
   23: ["folder", "JSON", "tables", "Strapi", "Directus", "Sanity", "function"],
   25: ["JSON", "Strapi", "function"],
-  30: ["JSON", "tables", "Strapi", "Directus", "Sanity", "function"],
   32: ["folder", "JSON"]
 }

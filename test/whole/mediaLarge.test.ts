@@ -11,6 +11,7 @@ import * as Stream from "effect/Stream"
 import { Records } from "../../src/layers/documents/Document.ts"
 import { makeSearch } from "../../src/layers/documents/media/findMedia.ts"
 import { rulesOf } from "../../src/layers/documents/media/links.ts"
+import { atOnce } from "../support/atOnce.ts"
 import { makeDocuments, makeFetch, mediaServices } from "../support/media.ts"
 import { memoryNow } from "../support/memory.ts"
 import * as ScriptedServer from "../support/ScriptedServer.ts"
@@ -79,7 +80,7 @@ describe("many links", () => {
         { isWanted: true, areLinksSigned: true, rules, wantsPictures: false },
         { document: "home.json" }
       )
-      look({ values: [{ gallery }], first: Option.none() })
+      atOnce(look({ gallery }))
       expect(found().files.size).toBe(100_000)
     }).pipe(run)
   )

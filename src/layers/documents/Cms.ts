@@ -206,9 +206,6 @@ interface Position<Item> {
   readonly last: Item | undefined
 }
 
-/** The most items of a collection, which are held in memory. */
-const maxItems = 100_000
-
 /** All items of a collection, each once; `single` is the item of a value that is no collection. */
 export const readCollection = <Item>(
   vendor: Vendor,
@@ -239,11 +236,6 @@ export const readCollection = <Item>(
       const { items, records = items.length, size } = answer
       const { firstItems: firstRecords, number } = progress
       const read = progress.read + items.length
-      if (read > maxItems) {
-        return yield* new SourceError({
-          detail: `${name} has more than ${maxItems} ${vendor.items}. Take fewer by "${vendor.option}.${name}.${vendor.filter}"`
-        })
-      }
       const isEnd = items.length === 0 || isLast({ ...answer, number, records, firstRecords, read }, size)
       const next = Option.some({ page: number + 1, last: items.at(-1) })
       return { items, total: answer.total, next: isEnd ? Option.none() : next }

@@ -15,6 +15,7 @@ import type { RecordKey } from "../../internal/recordKey.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 import type { PreviousContent } from "../../services/ContentSource.ts"
 import { SourceError } from "../../services/SourceError.ts"
+import { TooMuch } from "./budget.ts"
 import { asJson, maxDetail } from "./jsonValues.ts"
 
 /**
@@ -166,14 +167,16 @@ export const failedIn =
   (detail, cause, isTransient = false) =>
     new SourceError({ place: placeText(place), detail, isTransient, cause })
 
-/** Work on values that are nested too deeply throws a `RangeError`. This turns it into a failure of the document. */
+/** Work on values beyond the budget throws `TooMuch` or a `RangeError`. This turns it into a failure of the document. */
 export const catchTooDeep =
   (failed: FailedIn) =>
   <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E | SourceError, R> =>
     Effect.catchSomeDefect(work, (defect) =>
-      defect instanceof RangeError
-        ? Option.some(failed(`cannot be written as JSON: ${rangeText(defect)}`, defect))
-        : Option.none()
+      defect instanceof TooMuch
+        ? Option.some(failed(defect.problem))
+        : defect instanceof RangeError
+          ? Option.some(failed(`cannot be written as JSON: ${rangeText(defect)}`, defect))
+          : Option.none()
     )
 
 const rangeText = ({ message }: RangeError): string =>

@@ -18,6 +18,7 @@ import { fileKey } from "../../files/fileName.ts"
 import { sha256OfText } from "../../files/sha256.ts"
 import { withoutParentSpan } from "../../internal/background.ts"
 import { sumCounts } from "../../internal/contentCounts.ts"
+import { messageOf } from "../../internal/SerializedError.ts"
 import type {
   AttachmentProgress,
   ContentSource,
@@ -26,10 +27,11 @@ import type {
   FetchTarget,
   SourceChanges
 } from "../../services/ContentSource.ts"
-import type { SourceError } from "../../services/SourceError.ts"
+import { SourceError } from "../../services/SourceError.ts"
 import { WaitObserver } from "../../services/WaitObserver.ts"
 import { type Warning, within } from "../../services/Warning.ts"
 import { makeSentSecrets, SentSecrets } from "../httpClient/secrets.ts"
+import { withinBudget } from "./budget.ts"
 import {
   type Document,
   type DocumentsError,
@@ -45,9 +47,8 @@ import { documentSchemas, makeExpectations, requireExpected } from "./expect/Exp
 import type { CheckedTable } from "./expect/TableCheck.ts"
 import { linkRecords } from "./linkRecords.ts"
 import { isChangedByFiles, merged } from "./media/findMedia.ts"
-import { withoutSignatures } from "./media/links.ts"
 import type { MediaIndex } from "./media/mediaIndex.ts"
-import type { MediaReader } from "./media/placeMedia.ts"
+import type { Lasting, MediaReader } from "./media/placeMedia.ts"
 import * as SourceFiles from "./media/SourceFiles.ts"
 import type { Flaw } from "./media/verdict.ts"
 import { makeProgressReporter } from "./progress.ts"
@@ -153,10 +154,10 @@ export interface DocumentSource<E extends DocumentsError, R, Target extends Fetc
   readonly schema?: ContentSource["schema"] | undefined
 
   /**
-   * Removes the volatile parts of a record or value, such as a counter: they are saved, but a change of them makes no
-   * new version. Default: there are none.
+   * Removes the volatile parts of an object, such as a counter: they are saved, but a change of them makes no new
+   * version. It is called for each object, inner objects first. Default: there are none.
    */
-  readonly lasting?: ((value: unknown) => unknown) | undefined
+  readonly lasting?: Lasting | undefined
 }
 
 /**
@@ -179,7 +180,7 @@ export const make = Effect.fnUntraced(function* <
   never,
   FileSystem.FileSystem | Path.Path | HttpClient.HttpClient | Scope.Scope | Exclude<R, Scope.Scope>
 > {
-  const { changes, data, lasting = identity, options, poll, schema, tables } = source
+  const { changes, data, lasting, options, poll, schema, tables } = source
   const { expect, id, links = {}, steps = [] } = options
   const environment = yield* withoutParentSpan(
     Effect.context<FileSystem.FileSystem | Path.Path | HttpClient.HttpClient | Exclude<R, Scope.Scope>>()
@@ -219,7 +220,7 @@ export const make = Effect.fnUntraced(function* <
       { documents: opened.documents.map(ready), linked: opened.linked },
       failedAt
     )
-    const finding = files.findingOf(opened.reader)
+    const finding = { ...files.findingOf(opened.reader), lasting }
     const all = yield* Effect.forEach(linked.documents, (document) =>
       Effect.zipLeft(
         saveDocument(document, {
@@ -229,7 +230,6 @@ export const make = Effect.fnUntraced(function* <
           failedIn: failedAt,
           isOfTables,
           fieldsOf,
-          stablePart: finding.areLinksSigned ? flow(lasting, withoutSignatures) : lasting,
           emptied: before?.emptied ?? new Set(),
           progress: (document, records) => progress.report({ document, records })
         }),
@@ -257,6 +257,10 @@ export const make = Effect.fnUntraced(function* <
     const own = yield* opened.files?.((attachments) => report("files", attachments)) ??
       Effect.succeed<OwnFiles<E>>(noFiles)
     const found = merged(isSample ? [] : all.map(({ found }) => found))
+    yield* Effect.try({
+      try: () => withinBudget("files", found.files.size + Object.keys(own.digests).length),
+      catch: (error) => new SourceError({ detail: messageOf(error) })
+    })
     const fetched = yield* files.fetchAll({
       directory,
       previous,

@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import { makeGiveWay } from "../../internal/nextTurn.ts"
 import { sizeText } from "../../internal/readable.ts"
 import { note, type Warning } from "../../services/Warning.ts"
+import { readSoFar, TooMuch, withinBudget } from "./budget.ts"
 import { setOwn } from "./jsonValues.ts"
 import { nameWarnings, otherProblem, type TextMistake } from "./textMistakes.ts"
 
@@ -34,12 +35,15 @@ export const parseCsvTable = (text: string, delimiter?: Delimiter): Effect.Effec
   Effect.gen(function* () {
     const { columns, isGuessed, line, pages } = yield* tryRead(() => openTable(text, delimiter))
     const giveWay = makeGiveWay()
+    const soFar = yield* readSoFar
     const records: Array<CsvRecord> = []
     const lines: Array<number> = []
     let repeated: number | undefined
     const readPage = tryRead(() => {
       const page = pages.next()
       for (const { cells, line } of page.done === true ? [] : page.value) {
+        soFar.values += cells.length
+        withinBudget("read", soFar.values)
         const record = recordOf(columns, cells)
         if (record === undefined) continue
         if (columns.length > 1 && columns.every((column, index) => cells[index] === column)) repeated ??= line
@@ -256,7 +260,9 @@ class Mistake extends Error {
 }
 
 const mistakeOf = (error: unknown): TextMistake =>
-  error instanceof Mistake ? error : { problem: `is not valid CSV: ${String(error)}` }
+  error instanceof Mistake || error instanceof TooMuch
+    ? error
+    : { problem: `is not valid CSV: ${String(error)}` }
 
 /**
  * By preference, if a line has the same number of two delimiters: names of columns contain commas rather than

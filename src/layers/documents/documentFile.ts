@@ -16,8 +16,10 @@ import * as Stream from "effect/Stream"
 import { unfinishedFile } from "../../files/durable.ts"
 import { toError } from "../../files/fileBatch.ts"
 import { explain, move } from "../../files/systemError.ts"
+import { inTurns } from "../../internal/nextTurn.ts"
 import type { FetchedDocument } from "../../services/ContentSource.ts"
 import type { SourceError } from "../../services/SourceError.ts"
+import { withinBudget } from "./budget.ts"
 import { catchTooDeep, type FailedIn } from "./Document.ts"
 import { savedText } from "./jsonValues.ts"
 
@@ -83,18 +85,22 @@ const open = Effect.fnUntraced(function* (target: FileTarget) {
   })
 
   return {
-    /** Adds text; `stableText` is the same text without volatile parts. */
-    add: (text: string, stableText = text) =>
-      Effect.suspend(() => {
-        const encoded = Buffer.from(text)
-        if (stableText !== text) stable ??= written.copy()
-        written.update(encoded)
-        stable?.update(stableText)
-        unwritten.push(encoded)
-        unwrittenBytes += encoded.length
-        bytes += encoded.length
-        return unwrittenBytes >= fewBytes ? flush : Effect.void
-      }),
+    /** Adds text; `stableText` is the same text without volatile parts. Throws `TooMuch`. */
+    add: (text: string, stableText = text): void => {
+      const encoded = Buffer.from(text)
+      if (stableText !== text) stable ??= written.copy()
+      written.update(encoded)
+      stable?.update(stableText)
+      unwritten.push(encoded)
+      unwrittenBytes += encoded.length
+      bytes += encoded.length
+      withinBudget("bytes", bytes)
+    },
+
+    /** Whether there is enough text for a write. */
+    isFull: () => unwrittenBytes >= fewBytes,
+
+    flush,
 
     end: Effect.suspend(() =>
       Effect.map(flush, (): WrittenFile => {
@@ -109,22 +115,42 @@ const open = Effect.fnUntraced(function* (target: FileTarget) {
 export const openList = (target: FileTarget) =>
   Effect.map(open(target), (file) => {
     let count = 0
-    const linesOf = (records: ReadonlyArray<unknown>): string =>
-      `${count === 0 ? "[\n" : ",\n"}${records.map((record) => JSON.stringify(record)).join(",\n")}`
+    let lines: Array<string> = []
+    let stableLines: Array<string> = []
+    let length = 0
+    let isStable = true
+    /** Many small texts at once: a hash and a buffer for each record are slow. */
+    const addLines = () => {
+      if (lines.length === 0) return
+      file.add(lines.join(""), isStable ? undefined : stableLines.join(""))
+      lines = []
+      stableLines = []
+      length = 0
+      isStable = true
+    }
     return {
       /**
-       * Adds records; `stable` are the same records without their volatile parts. It dies with the error of
-       * `JSON.stringify`.
+       * Adds a record; `stable` is the same record without its volatile parts. Returns whether `flush` has something
+       * to do. Throws the errors of `JSON.stringify`, and `TooMuch`.
        */
-      add: (records: ReadonlyArray<unknown>, stable = records) =>
-        Effect.suspend(() => {
-          if (records.length === 0) return Effect.void
-          const text = linesOf(records)
-          const added = file.add(text, stable === records ? text : linesOf(stable))
-          count += records.length
-          return added
-        }),
-      end: Effect.suspend(() => Effect.zipRight(file.add(count === 0 ? "[]\n" : "\n]\n"), file.end))
+      add: (record: unknown, stable = record): boolean => {
+        const separator = count === 0 ? "[\n" : ",\n"
+        const text = `${separator}${JSON.stringify(record)}`
+        const stableText = stable === record ? text : `${separator}${JSON.stringify(stable)}`
+        withinBudget("records", ++count)
+        lines.push(text)
+        stableLines.push(stableText)
+        length += text.length
+        if (text !== stableText) isStable = false
+        if (length >= partLength) addLines()
+        return file.isFull()
+      },
+      flush: Effect.suspend(() => (file.isFull() ? file.flush : Effect.void)),
+      end: Effect.suspend(() => {
+        addLines()
+        file.add(count === 0 ? "[]\n" : "\n]\n")
+        return file.end
+      })
     }
   })
 
@@ -133,7 +159,7 @@ export const writeValue = (target: FileTarget, value: unknown, stable = value) =
   Effect.gen(function* () {
     const file = yield* open(target)
     const text = savedText(value)
-    yield* file.add(text, stable === value ? text : savedText(stable))
+    file.add(text, stable === value ? text : savedText(stable))
     return yield* file.end
   }).pipe(Effect.scoped)
 
@@ -148,17 +174,24 @@ const writing = <A, R>(
  * that no file of a source has: such a file may be a link to a file of the last version.
  */
 export const rewrite = Effect.fnUntraced(
-  function* (document: DocumentOnDisk, change: (part: DocumentPart) => ReadonlyArray<unknown>, path: string) {
+  function* (
+    document: DocumentOnDisk,
+    change: (part: DocumentPart) => Generator<void, ReadonlyArray<unknown>>,
+    path: string
+  ) {
     const { failed, holds } = document
     const temporary = { path: unfinishedFile(path), failed }
-    const changed = Stream.map(readParts(document), change)
+    const changed = Stream.mapEffect(readParts(document), (part) => inTurns(change(part)))
     const { digest: _, ...written } = yield* holds === "keys"
       ? Effect.flatMap(Stream.runHead(changed), (values) =>
           writeValue(temporary, Option.getOrElse(values, () => [])[0])
         )
       : Effect.gen(function* () {
           const file = yield* openList(temporary)
-          yield* Stream.runForEach(changed, (records) => file.add(records))
+          yield* Stream.runForEach(changed, (records) => {
+            for (const record of records) file.add(record)
+            return file.flush
+          })
           return yield* file.end
         }).pipe(Effect.scoped)
     yield* writing({ path, failed }, move(temporary.path, path))

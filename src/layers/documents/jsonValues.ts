@@ -65,10 +65,17 @@ export const mapParts = (value: unknown, change: (part: unknown, name: string) =
   return changed === undefined ? value : { ...value, ...Object.fromEntries(changed) }
 }
 
-/** A value with every object in it changed, inner objects first. */
-export const mapObjects = (value: unknown, change: (object: JsonObject) => JsonObject): unknown => {
-  const mapped = mapParts(value, (part) => mapObjects(part, change))
-  return Predicate.isReadonlyRecord(mapped) ? change(mapped) : mapped
+/** A value with every object in it changed, inner objects first. `parents` are the objects around it. */
+export const mapObjects = (
+  value: unknown,
+  change: (object: JsonObject, parents: ReadonlyArray<JsonObject>) => JsonObject,
+  parents: Array<JsonObject> = []
+): unknown => {
+  if (!Predicate.isReadonlyRecord(value)) return mapParts(value, (part) => mapObjects(part, change, parents))
+  parents.push(value)
+  const mapped = mapParts(value, (part) => mapObjects(part, change, parents))
+  parents.pop()
+  return Predicate.isReadonlyRecord(mapped) ? change(mapped, parents) : mapped
 }
 
 /** The longest message of a user's function, in characters. */

@@ -10,6 +10,7 @@ import { excerpt } from "../../internal/printable.ts"
 import type { SourceError } from "../../services/SourceError.ts"
 import type { TableRecord } from "../../services/TableSourceClient.ts"
 import type { Warning } from "../../services/Warning.ts"
+import { withinBudget } from "./budget.ts"
 import type { FailedIn } from "./Document.ts"
 import { fill } from "./jsonValues.ts"
 import { nameWarnings } from "./textMistakes.ts"
@@ -17,7 +18,7 @@ import { nameWarnings } from "./textMistakes.ts"
 export interface KeyValues {
   /** The values by key, all keys sorted. */
   readonly value: Readonly<Record<string, unknown>>
-  /** The id of the record in which a key, without an index, first occurs. */
+  /** The id of the record of a key. Without an index, of the record in which its list first occurs. */
   readonly recordOf: (key: string) => string | undefined
   /** The rows that were left out, and why: one message for each kind of mistake. */
   readonly warnings: ReadonlyArray<Warning>
@@ -25,9 +26,6 @@ export interface KeyValues {
 
 /** The last item of an array is `name[9999]`. */
 const maxIndex = 9999
-
-/** The most items of all arrays together, missing items included. */
-const maxItems = 1_000_000
 
 /**
  * Builds the object of a key/value table. Messages name its rows by their ids.
@@ -37,7 +35,7 @@ const maxItems = 1_000_000
  * - `name[0]`, `name[1]`, … become an array `name`; what is missing between them is `null`.
  * - A row without a key is left out, and the last of several rows with one key counts, both with a warning.
  *
- * Fails if a key is used for a value and for an array, or if an array, or all arrays together, would be too long.
+ * Fails if a key is used for a value and for an array, or if an array would be too long. Throws `TooMuch`.
  */
 export const keyValues = (
   records: ReadonlyArray<TableRecord>,
@@ -72,16 +70,16 @@ export const keyValues = (
       if (earlier !== undefined) repeated.push(id)
       entries.set(name, { id, value })
     } else {
-      const items = earlier?.items ?? new Map<number, unknown>()
+      const items = earlier?.items ?? new Map<number, Item>()
       if (items.has(index)) repeated.push(id)
-      entries.set(name, { id: earlier?.id ?? id, items: items.set(index, value) })
+      entries.set(name, { id: earlier?.id ?? id, items: items.set(index, { id, value }) })
     }
   }
 
-  const items = [...entries.values()].reduce((sum, entry) => sum + lengthOf(entry), 0)
-  if (items > maxItems) {
-    return Either.left(failed(`its arrays have more than ${maxItems} items, missing items included`))
-  }
+  withinBudget(
+    "written",
+    [...entries.values()].reduce((sum, entry) => sum + lengthOf(entry), 0)
+  )
 
   return Either.right({
     value: fill(
@@ -89,7 +87,10 @@ export const keyValues = (
       Object.fromEntries(Array.from(entries, ([name, entry]) => [name, valueOf(entry)])),
       [...entries.keys()].sort()
     ),
-    recordOf: (key) => entries.get(key)?.id,
+    recordOf: (key) => {
+      const { index, name } = placeOf(key)
+      return index === undefined ? entries.get(name)?.id : entries.get(name)?.items?.get(index)?.id
+    },
     warnings: [
       ...warning("content:note", withoutKey, 'no text in the column "key"; left out'),
       ...warning("names:twice", repeated, "a key that an earlier row has too; the last row counts"),
@@ -103,7 +104,12 @@ interface Entry {
   /** The record in which the key first occurs. */
   readonly id: string
   readonly value?: unknown
-  readonly items?: Map<number, unknown>
+  readonly items?: Map<number, Item>
+}
+
+interface Item {
+  readonly id: string
+  readonly value: unknown
 }
 
 const quoted = (text: string): string => JSON.stringify(excerpt(text))
@@ -139,7 +145,7 @@ const lengthOf = ({ items }: Entry): number => (items === undefined ? 0 : Math.m
 const valueOf = (entry: Entry): unknown =>
   entry.items === undefined
     ? entry.value
-    : Array.from({ length: lengthOf(entry) }, (_, index) => entry.items?.get(index) ?? null)
+    : Array.from({ length: lengthOf(entry) }, (_, index) => entry.items?.get(index)?.value ?? null)
 
 const warning = (code: string, ids: ReadonlyArray<string>, what: string): ReadonlyArray<Warning> => {
   if (ids.length === 0) return []

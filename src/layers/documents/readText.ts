@@ -1,8 +1,7 @@
 /**
  * The texts of files and servers, JSON and CSV: their values, the warnings for editors, and the mistakes in them.
  *
- * The caller limits the bytes of a response. This module limits the values of a text: two million commas, counted
- * before parsing.
+ * The caller limits the bytes of a response. This module limits the values of a document, counted before parsing.
  */
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Effect from "effect/Effect"
@@ -17,6 +16,7 @@ import {
   RequestFailed,
   type RequestOptions
 } from "../httpClient/Requests.ts"
+import { budget, readSoFar, TooMuch, withinBudget } from "./budget.ts"
 import { type CsvRecord, type CsvTable, type Delimiter, parseCsvTable } from "./csvText.ts"
 import { findStrayMarks, jsonMistake, otherProblem, placeText, type TextMistake } from "./textMistakes.ts"
 import { notice, noticeCounted } from "./warnings.ts"
@@ -52,10 +52,12 @@ const noticeDigits = ({ digits: [first, ...others] }: JsonValue): Effect.Effect<
 
 /** The value of JSON from a program. A number that would lose digits becomes a text. */
 export const parsePage = (text: string): Effect.Effect<unknown, TextMistake> =>
-  Effect.try({
-    try: () => readJson(text),
-    catch: (error) => (error instanceof TooMuch ? error : jsonMistake(text, error))
-  }).pipe(
+  Effect.flatMap(readSoFar, (soFar) =>
+    Effect.try({
+      try: () => readJson(text, soFar),
+      catch: (error) => (error instanceof TooMuch ? error : jsonMistake(text, error))
+    })
+  ).pipe(
     Effect.tap(noticeDigits),
     Effect.map(({ value }) => value)
   )
@@ -161,25 +163,18 @@ export const redirectAdvice = (asked: string, option: string, failed: RequestFai
     : `${from} redirects to ${to}, which is not sent "${option}": write that into "url"`
 }
 
-/** A valid text with more values than the limit. */
-export class TooMuch extends Error {
-  constructor(
-    /** Names the excess and the limit. */
-    readonly problem: string
-  ) {
-    super(problem)
-  }
-}
-
 export interface JsonValue {
   readonly value: unknown
   /** The numbers that became texts, because a double cannot store them. */
   readonly digits: ReadonlyArray<string>
 }
 
-/** The value of a text. Throws `SyntaxError` if the text is no JSON, and `TooMuch`. */
-export const readJson = (text: string): JsonValue => {
-  requireFewCommas(text)
+/**
+ * The value of a text. Throws `SyntaxError` if the text is no JSON, and `TooMuch` if it has more values than the budget
+ * of its document, of which `soFar` are read.
+ */
+export const readJson = (text: string, soFar = { values: 0 }): JsonValue => {
+  countValues(text, soFar)
   const digits: Array<string> = []
   let isInString = false
   const exact = /\d{16}|\d[eE]\+?\d{3}/.test(text)
@@ -208,16 +203,15 @@ export const isInexact = (text: string): boolean => {
   return /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text) && !Number.isFinite(value)
 }
 
-const maxCommas = 2_000_000
+/** Each value comes behind one of these, except the first. */
+const marks = [",", "[", "{"]
 
-const requireFewCommas = (text: string): void => {
-  let commas = 0
-  for (let at = text.indexOf(","); at !== -1; at = text.indexOf(",", at + 1)) {
-    commas++
-    if (commas > maxCommas) {
-      throw new TooMuch(
-        `it has more than ${maxCommas.toLocaleString("en")} commas, the limit for memory. Split it, or request less.`
-      )
+/** Counts the values before parsing: parsed, they need far more memory than the text. */
+const countValues = (text: string, soFar: { values: number }): void => {
+  for (const mark of marks) {
+    for (let at = text.indexOf(mark); at !== -1; at = text.indexOf(mark, at + 1)) {
+      soFar.values++
+      if (soFar.values > budget.read) withinBudget("read", soFar.values)
     }
   }
 }

@@ -4,18 +4,18 @@
 import type * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
-import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import { fileName } from "../../files/fileName.ts"
-import { makeGiveWay } from "../../internal/nextTurn.ts"
+import { inTurns, makeGiveWay } from "../../internal/nextTurn.ts"
 import { excerpt } from "../../internal/printable.ts"
 import { countText } from "../../internal/readable.ts"
 import { defaultKey, type RecordKey, recordId } from "../../internal/recordKey.ts"
 import type { FetchTarget } from "../../services/ContentSource.ts"
 import type { SourceError } from "../../services/SourceError.ts"
 import { note, type Warning } from "../../services/Warning.ts"
+import { ReadSoFar } from "./budget.ts"
 import {
   catchTooDeep,
   type Document,
@@ -36,7 +36,7 @@ import {
 } from "./documentFile.ts"
 import { type Expectations, readNames } from "./expect/Expectations.ts"
 import type { TableCheck, Verdict } from "./expect/TableCheck.ts"
-import { type JsonObject, sorted } from "./jsonValues.ts"
+import type { JsonObject } from "./jsonValues.ts"
 import { type Finding, type FoundMedia, makeSearch, type Search } from "./media/findMedia.ts"
 import { sourceErrors } from "./sourceErrors.ts"
 import { emptiedText, hadRecords, withWarnings } from "./warnings.ts"
@@ -51,11 +51,6 @@ export interface Saving {
   /** Whether messages call documents tables. */
   readonly isOfTables: boolean
   readonly fieldsOf: (record: JsonObject) => JsonObject
-  /**
-   * Removes the volatile parts of a record or value, such as a counter: they are saved, but a change of them makes no
-   * new version.
-   */
-  readonly stablePart: (value: unknown) => unknown
   /** The documents that had become empty in the last version. */
   readonly emptied: ReadonlySet<string>
   /** Called with the number of records of a document so far. */
@@ -73,7 +68,7 @@ export interface SavedDocument extends DocumentOnDisk, Omit<Written, "check" | "
 /** Saves a document. Retries once from its beginning if its list changed meanwhile. */
 export const saveDocument = Effect.fn("DocumentSource.read")(
   function* <E extends DocumentsError>(document: Document<E>, saving: Saving) {
-    const { again = readAgain, key, name, url } = document
+    const { again = readAgain, isSorted = false, key, name, url } = document
     const { expectations, failedIn, finding, isOfTables, target } = saving
     const { directory, isSample = false, previous } = target
     yield* Effect.annotateCurrentSpan("document", name)
@@ -87,9 +82,11 @@ export const saveDocument = Effect.fn("DocumentSource.read")(
       path,
       failed,
       begin: isSample ? Option.none : (holds) => expectations.begin(name, holds),
-      search: (recordOf) => makeSearch(finding, { ...about, ...place, recordOf })
+      search: (recordOf) => makeSearch(finding, { key, url, ...place, recordOf, sorts: !isSorted })
     })
-    const [{ check, isEmpty, ...saved }, noticed] = yield* catchTooDeep(failed)(again(withWarnings(writing)))
+    const [{ check, isEmpty, ...saved }, noticed] = yield* catchTooDeep(failed)(
+      again(withWarnings(counted(writing)))
+    )
     const verdict = yield* expectations.end(name, check, readNames(previous, about.name, saved.holds))
     const isEmptied = isEmpty && (hadRecords(previous, about.name) || saving.emptied.has(name))
     yield* Effect.annotateCurrentSpan("records", saved.records)
@@ -113,7 +110,11 @@ export const saveDocument = Effect.fn("DocumentSource.read")(
   (work) => sourceErrors(work)
 )
 
-interface WriteTarget extends FileTarget, Pick<Saving, "fieldsOf" | "progress" | "stablePart"> {
+/** Counts the values that are read, from the beginning of each try. */
+const counted = <A, E, R>(reading: Effect.Effect<A, E, R>) =>
+  Effect.suspend(() => Effect.provideService(reading, ReadSoFar, { values: 0 }))
+
+interface WriteTarget extends FileTarget, Pick<Saving, "fieldsOf" | "progress"> {
   readonly begin: (holds: Holds) => Option.Option<TableCheck>
   /** Begins the search for files in it. */
   readonly search: (recordOf?: Keys["recordOf"]) => Search
@@ -142,12 +143,12 @@ const write = <E>(document: Document<E>, target: WriteTarget): Writing<E> => {
     case "Records":
       return writeRecords(document, content.pages, target)
     case "Keys":
-      return Effect.flatMap(content.keys, (keys) => writeKeys(document, keys, target))
+      return Effect.flatMap(content.keys, (keys) => writeKeys(keys, target))
     case "Value":
       return Effect.flatMap(content.value, (value) =>
         Array.isArray(value)
           ? writeRecords(document, pagesOf(value), target)
-          : writeKeys(document, { value, recordOf: () => undefined }, target)
+          : writeKeys({ value, recordOf: () => undefined }, target)
       )
   }
 }
@@ -161,7 +162,6 @@ const writeRecords = <E>(
     const { key, name } = document
     const ids = makeRecordIds(key)
     const check = target.begin("records")
-    const order = orderOf(document)
     const search = target.search()
     const file = yield* openList(target)
     const giveWay = makeGiveWay()
@@ -174,15 +174,19 @@ const writeRecords = <E>(
       }
     }
 
+    const visit = function* (page: ReadonlyArray<unknown>, first: number): Generator<void, void> {
+      for (const [index, record] of page.entries()) {
+        const { saved, stable } = yield* search.look(record, first + index)
+        look(saved, textPlaceOf(record))
+        if (file.add(saved, stable)) yield
+      }
+    }
+
     const records = yield* Stream.runFoldEffect(
       pages,
       0,
       Effect.fnUntraced(function* (first: number, page) {
-        const values = search.look({ values: page.map(order), first: Option.some(first) })
-        for (const [index, record] of values.entries()) look(record, textPlaceOf(page[index]))
-        const stablePart = values.map(target.stablePart)
-        const isSame = stablePart.every((part, index) => part === values[index])
-        yield* file.add(values, isSame ? values : stablePart)
+        yield* inTurns(visit(page, first), file.flush)
         yield* giveWay
         yield* target.progress(name, first + page.length)
         return first + page.length
@@ -202,19 +206,18 @@ const writeRecords = <E>(
   }).pipe(Effect.scoped)
 
 const writeKeys = <E>(
-  document: Document<E>,
   { recordOf, textPlaceOf, value }: Omit<Keys, "value"> & { readonly value: unknown },
   target: WriteTarget
 ): Writing<E> =>
   Effect.gen(function* () {
     const check = target.begin("keys")
     const search = target.search(recordOf)
-    const [saved] = search.look({ values: [orderOf(document)(value)], first: Option.none() })
+    const { saved, stable } = yield* inTurns(search.look(value))
     if (Option.isSome(check)) {
       const place = (key: string) => ({ id: recordOf(key), text: textPlaceOf?.(key) })
       check.value.add(Predicate.isReadonlyRecord(saved) ? saved : {}, place)
     }
-    const { digest, ...written } = yield* writeValue(target, saved, target.stablePart(saved))
+    const { digest, ...written } = yield* writeValue(target, saved, stable)
     return {
       digest,
       file: written,
@@ -229,9 +232,6 @@ const writeKeys = <E>(
 
 const warningsOf = (check: Option.Option<TableCheck>): ReadonlyArray<Warning> =>
   Option.match(check, { onNone: () => [], onSome: ({ warnings }) => warnings() })
-
-/** Sorts the names in a value, unless they are sorted already. */
-const orderOf = ({ isSorted = false }: Document<unknown>) => (isSorted ? identity : sorted)
 
 /** If no `key` is given, records may lack an `id`. */
 const makeRecordIds = (key: RecordKey | undefined) => {

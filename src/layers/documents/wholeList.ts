@@ -11,6 +11,7 @@ import * as Stream from "effect/Stream"
 import { sha256OfText } from "../../files/sha256.ts"
 import { excerpt } from "../../internal/printable.ts"
 import { countText } from "../../internal/readable.ts"
+import { withinBudget } from "./budget.ts"
 
 /** A page of a list. */
 export interface ListPage<Position, Item> {
@@ -120,7 +121,7 @@ const maxSame = 4
 const maxEmpty = 100
 
 /**
- * The pages of a list. Fails with `ListChanged` if items are known to be missing or to have come twice, with the
+ * The pages of a list. Throws `TooMuch`, and fails with `ListChanged` if items are known to be missing or to have come twice, with the
  * error of `ask`, and with `mistake`. The ids of all read items are held in memory.
  */
 export const readList = <Position, Item, E>(
@@ -149,6 +150,7 @@ export const readList = <Position, Item, E>(
         const page = yield* ask(position, { number, read, firstItems })
         const { items } = page
         read += items.length
+        withinBudget("records", read)
         if (number === 1) firstItems = items.length
         const ids = items.map((item) => Option.getOrUndefined(idOf(item)))
         const content = ids.includes(undefined) ? sha256OfText(JSON.stringify(items)) : JSON.stringify(ids)

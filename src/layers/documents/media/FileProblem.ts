@@ -4,18 +4,18 @@
 import * as Array from "effect/Array"
 import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { quotedExcerpt } from "../../../internal/printable.ts"
+import { excerpt, quotedExcerpt } from "../../../internal/printable.ts"
 import { countText } from "../../../internal/readable.ts"
 import { OptionalErrorChain } from "../../../internal/SerializedError.ts"
 import { SourceError } from "../../../services/SourceError.ts"
 import type { Warning } from "../../../services/Warning.ts"
 import type { DownloadFailed } from "../../httpClient/httpFailure.ts"
 import { Place, placeText, subjectOf } from "../Document.ts"
-import { type DocumentPath, format } from "./PathPattern.ts"
+import { fieldOf, type Trail } from "./PathPattern.ts"
 
-/** The place of a link; `path` is the path in the record, or else in the document. */
+/** The place of a link; `trail` leads there in the record, or else in the document. */
 export interface LinkPlace extends Place {
-  readonly path: DocumentPath
+  readonly trail: Trail | undefined
 }
 
 /** A file cannot be downloaded or written, smaller pictures cannot be made from it, or the picture has a mistake. */
@@ -85,9 +85,9 @@ export const codeOf = {
 
 /** The problem with a file at a place. */
 export const problemAt = (
-  { path, ...place }: LinkPlace,
+  { trail, ...place }: LinkPlace,
   problem: Omit<ConstructorParameters<typeof FileProblem>[0], "place">
-): FileProblem => new FileProblem({ place: { ...place, field: format(path) }, ...problem })
+): FileProblem => new FileProblem({ place: { ...place, field: excerpt(fieldOf(trail)) }, ...problem })
 
 /** How many places a warning lists, before it only counts the others. */
 const maxPlaces = 3

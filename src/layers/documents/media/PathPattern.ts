@@ -12,6 +12,31 @@ const anyDepth = Symbol("**")
 /** The levels from the top of a document: names, and the numbers of items as text. */
 export type DocumentPath = ReadonlyArray<string>
 
+/** A place in a document. It shares the places around it with its neighbours. */
+export interface Trail {
+  readonly parent: Trail | undefined
+  readonly level: string
+  /** Its text for all items of a list, once it was asked for. */
+  text?: string
+}
+
+/** The field at a place, as a pattern. */
+export const fieldOf = (trail: Trail | undefined): string => {
+  const path: Array<string> = []
+  for (let place = trail; place !== undefined; place = place.parent) path.unshift(place.level)
+  return format(path)
+}
+
+/** The same pattern for all items of a list. */
+export const patternOf = (trail: Trail): string => {
+  if (trail.text === undefined) {
+    const { level, parent } = trail
+    const own = /^\d+$/.test(level) ? "*" : format([level])
+    trail.text = parent === undefined ? own : `${patternOf(parent)}.${own}`
+  }
+  return trail.text
+}
+
 export type PathPattern = ReadonlyArray<string | typeof anyLevel | typeof anyDepth>
 
 /** `None` if a level is empty, or nothing follows a backslash. */

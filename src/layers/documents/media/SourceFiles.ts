@@ -83,7 +83,9 @@ export interface FilesTarget extends Pick<FetchTarget, "directory" | "previous">
 export interface PlacedFiles {
   readonly digests: Readonly<Record<string, string>>
   /** Writes the paths of files into the parts of a document; missing if documents get no paths. */
-  readonly change: ((document: DocumentOnDisk) => (part: DocumentPart) => ReadonlyArray<unknown>) | undefined
+  readonly change:
+    | ((document: DocumentOnDisk) => (part: DocumentPart) => Generator<void, ReadonlyArray<unknown>>)
+    | undefined
   readonly index: MediaIndex
   /** The total size of the made pictures in bytes. */
   readonly bytes: number

@@ -5,13 +5,23 @@ import * as Option from "effect/Option"
 import { countText } from "../../../internal/readable.ts"
 import { defaultKey, type RecordKey, recordId } from "../../../internal/recordKey.ts"
 import { note, type Warning } from "../../../services/Warning.ts"
+import { withinBudget } from "../budget.ts"
 import { type Place, placeText, subjectOf } from "../Document.ts"
 import type { DocumentOnDisk, DocumentPart } from "../documentFile.ts"
 import type { Cut } from "../images/recipe.ts"
 import type { LinkPlace, WantedFile } from "./FileProblem.ts"
 import { hasCutEntity, isNamed, type Rules } from "./links.ts"
-import { type DocumentPath, format } from "./PathPattern.ts"
-import { type FoundLink, type MediaReader, makePlacing, type Placement, type Placing } from "./placeMedia.ts"
+import { type DocumentPath, patternOf, type Trail } from "./PathPattern.ts"
+import {
+  type FoundLink,
+  type Lasting,
+  type MediaReader,
+  makePlacing,
+  type Placement,
+  type Placing,
+  rowOf,
+  type Visited
+} from "./placeMedia.ts"
 
 /** The files of documents. */
 export interface FoundMedia {
@@ -50,26 +60,27 @@ export interface Finding {
    * each response.
    */
   readonly areLinksSigned: boolean
+  /** Removes the volatile parts of an object, such as a counter. Default: there are none. */
+  readonly lasting?: Lasting | undefined
 }
 
 /** A document to search. */
-interface Searched extends Pick<Placing, "recordOf">, Pick<Place, "document" | "kind"> {
+interface Searched extends Pick<Placing, "recordOf" | "sorts">, Pick<Place, "document" | "kind"> {
   readonly key?: RecordKey | undefined
   readonly url?: string | undefined
 }
 
-/** Searches a document, part by part, while it is saved. */
+/** The one visit of a document, value by value, while it is saved. */
 export interface Search {
-  /** The values of a part, with the paths of files that are known beforehand. Throws if they are nested too deeply. */
-  readonly look: (part: DocumentPart) => ReadonlyArray<unknown>
+  /** Visits a value, or the record with this number. It has the paths of files that are known beforehand. */
+  readonly look: (value: unknown, number?: number) => Generator<void, Visited>
   readonly found: () => FoundMedia
 }
 
 export const makeSearch = (
-  { isWanted, reader, rules, url, wantsPictures }: Finding,
-  { document, key = defaultKey, kind, recordOf, url: base = url }: Searched
+  { isWanted, rules, url, wantsPictures, ...finding }: Finding,
+  { document, key = defaultKey, kind, url: base = url, ...searched }: Searched
 ): Search => {
-  if (!isWanted) return { look: ({ values }) => values, found: () => merged([]) }
   const files = new Map<string, WantedFile>()
   const pictures = new Map<string, FoundPicture>()
   const leftOut = new Map<string, number>()
@@ -78,25 +89,16 @@ export const makeSearch = (
   const idOf = recordId(key)
   const host = base !== undefined && URL.canParse(base) ? new URL(base).host : undefined
   const visit = makePlacing({
+    ...finding,
+    ...searched,
+    isWanted,
     rules,
     base,
     document,
-    reader,
-    recordOf,
     near: (pattern) => {
       near ??= pattern
     }
   })
-
-  const placeOf = (value: unknown, number: number | undefined, path: DocumentPath): LinkPlace =>
-    number === undefined
-      ? { document, kind, record: recordOf?.(path[0] ?? ""), path }
-      : {
-          document,
-          kind,
-          record: Option.getOrElse(idOf(value), () => `number ${number + 1}`),
-          path: path.slice(1)
-        }
 
   const add = (found: FoundLink, place: LinkPlace) => {
     const { address, crop, focus, identity, localPath, ownPath, writesPath = true } = found
@@ -117,23 +119,33 @@ export const makeSearch = (
       isOptional,
       isAtServer: address !== "unknown" && address.host === host
     })
+    withinBudget("files", files.size)
   }
 
   return {
-    look: ({ first, values }) =>
-      numbered(values, first).map(([value, number]) =>
-        visit(value, pathOf(number), {
-          place: (found) => {
-            const { address, localPath, path, writesPath = true } = found
-            add(found, placeOf(value, number, path))
-            if (address !== "unknown" && hasCutEntity(address)) countAt(cutLinks, path)
-            return localPath !== undefined && writesPath ? { localPath } : undefined
-          },
-          leftOut: (path) => {
-            countAt(leftOut, path)
-          }
-        })
-      ),
+    look: (value, number) => {
+      const ofRecord =
+        number === undefined ? undefined : Option.getOrElse(idOf(value), () => `number ${number + 1}`)
+      const count = (counts: Map<string, number>, trail: Trail | undefined) => {
+        const levels = [
+          ...(number === undefined ? [] : ["*"]),
+          ...(trail === undefined ? [] : [patternOf(trail)])
+        ]
+        const field = levels.join(".")
+        counts.set(field, (counts.get(field) ?? 0) + 1)
+      }
+      return visit(value, pathOf(number), {
+        place: (found) => {
+          if (!isWanted) return undefined
+          const { address, localPath, path, trail } = found
+          const record = ofRecord ?? rowOf(searched.recordOf, path)
+          add(found, { document, kind, record, trail })
+          if (address !== "unknown" && hasCutEntity(address)) count(cutLinks, trail)
+          return localPath === undefined ? undefined : { localPath }
+        },
+        leftOut: (trail) => count(leftOut, trail)
+      })
+    },
 
     found: () => ({
       files,
@@ -185,18 +197,18 @@ export const makeChange = (
   { name, url: base }: DocumentOnDisk["about"],
   { reader, rules, url }: Finding,
   place: Placement["place"]
-): ((part: DocumentPart) => ReadonlyArray<unknown>) => {
+): ((part: DocumentPart) => Generator<void, ReadonlyArray<unknown>>) => {
   const change = makePlacing({ rules, base: base ?? url, document: name, reader })
   const placement = { place, leftOut: () => {} }
-  return ({ first, values }) =>
-    numbered(values, first).map(([value, number]) => change(value, pathOf(number), placement))
+  return function* ({ first, values }) {
+    const changed: Array<unknown> = []
+    for (const [index, value] of values.entries()) {
+      const number = Option.getOrUndefined(Option.map(first, (first) => first + index))
+      changed.push((yield* change(value, pathOf(number), placement)).saved)
+    }
+    return changed
+  }
 }
-
-/** Values with the numbers of their records; no numbers if the document is no list. */
-const numbered = (values: DocumentPart["values"], first: DocumentPart["first"]) =>
-  values.map(
-    (value, index) => [value, Option.getOrUndefined(Option.map(first, (first) => first + index))] as const
-  )
 
 const pathOf = (number: number | undefined): DocumentPath => (number === undefined ? [] : [String(number)])
 
@@ -221,12 +233,3 @@ const addFile = (files: Map<string, WantedFile>, wanted: WantedFile): void => {
     isAtServer: known?.isAtServer === true || wanted.isAtServer
   })
 }
-
-const countAt = (counts: Map<string, number>, path: DocumentPath): void => {
-  const field = withoutNumbers(path)
-  counts.set(field, (counts.get(field) ?? 0) + 1)
-}
-
-/** The same path for all items of a list. */
-const withoutNumbers = (path: DocumentPath): string =>
-  path.map((level) => (/^\d+$/.test(level) ? "*" : format([level]))).join(".")

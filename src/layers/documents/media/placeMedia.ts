@@ -6,13 +6,22 @@
  */
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import { makeWriting } from "../budget.ts"
 import type { Size } from "../images/Images.ts"
 import { type Cut, isImagePath } from "../images/recipe.ts"
-import { type JsonObject, mapParts } from "../jsonValues.ts"
+import { type JsonObject, setOwn } from "../jsonValues.ts"
 import type { Refresh } from "./FileProblem.ts"
-import { type Address, identityOf, isNamed, makeReadLink, type Rules, readAddress } from "./links.ts"
+import {
+  type Address,
+  identityOf,
+  isNamed,
+  makeReadLink,
+  type Rules,
+  readAddress,
+  withoutSignatures
+} from "./links.ts"
 import { isMediaPath } from "./mediaTypes.ts"
-import type { DocumentPath } from "./PathPattern.ts"
+import type { DocumentPath, Trail } from "./PathPattern.ts"
 
 /** The file of a vendor's object. */
 export interface MediaObject extends Cut {
@@ -43,6 +52,12 @@ export interface Whereabouts {
   readonly recordOf?: ((key: string) => string | undefined) | undefined
 }
 
+/** The record of a place in an object that was made from records: `name[1]` may come from a record of its own. */
+export const rowOf = (
+  recordOf: Whereabouts["recordOf"],
+  [key = "", item = ""]: DocumentPath
+): string | undefined => recordOf?.(`${key}[${item}]`) ?? recordOf?.(key)
+
 /** Reads an object of a vendor as an object about a file; `None` for other objects. */
 export type MediaReader = (value: JsonObject, at: Whereabouts) => Option.Option<MediaObject>
 
@@ -53,8 +68,10 @@ export interface FoundLink extends Omit<MediaObject, "url"> {
   readonly address: Address
   /** Equal for links to the same file. */
   readonly identity: string
-  /** The path of the string, or of the object that a reader has read. */
+  /** The path of the string, or of the object that a reader has read. It changes as the visit goes on. */
   readonly path: DocumentPath
+  /** The same place below the visited value; `undefined` for the value itself. */
+  readonly trail: Trail | undefined
 }
 
 /** The identity of a file of the source itself. No address has this form. */
@@ -74,132 +91,280 @@ export interface Placing extends Pick<Whereabouts, "document" | "recordOf"> {
   readonly reader?: MediaReader | undefined
   /** Called with the pattern for a link that is one level deeper than in `find`. */
   readonly near?: (pattern: string) => void
+  /** Default: nothing of an object is volatile. */
+  readonly lasting?: Lasting | undefined
+  /** Whether the signatures of links are volatile. Default false. */
+  readonly areLinksSigned?: boolean
+  /** Whether names are sorted. Default false. */
+  readonly sorts?: boolean
+  /** Whether files are wanted: then the additions of an earlier run are removed. Default true. */
+  readonly isWanted?: boolean
 }
+
+/** Returns an object without its volatile parts. Its inner objects have lost theirs before. */
+export type Lasting = (object: JsonObject, at: Pick<Whereabouts, "document" | "parents" | "path">) => unknown
 
 export interface Placement {
   /** The fields for a link; `undefined` if it has no file, and nothing is written. */
   readonly place: (found: FoundLink) => Placed | undefined
   /** Called for links without a file: further links in the same object, and items of lists that are not replaced. */
-  readonly leftOut: (path: DocumentPath) => void
+  readonly leftOut: (trail: Trail | undefined) => void
+}
+
+/** A value after the visit. An unchanged value stays the same object. */
+export interface Visited {
+  readonly saved: unknown
+  /** The saved value without its volatile parts. */
+  readonly stable: unknown
+}
+
+/** A list or an object while its parts are visited. The copies are made with the first change. */
+type Frame = ListFrame | ObjectFrame
+
+interface Visiting<Copy> {
+  readonly length: number
+  next: number
+  trail: Trail | undefined
+  saved: Copy | undefined
+  stable: Copy | undefined
+}
+
+interface ListFrame extends Visiting<Array<unknown>> {
+  readonly list: ReadonlyArray<unknown>
+}
+
+interface ObjectFrame extends Visiting<Record<string, unknown>> {
+  readonly list: undefined
+  readonly object: JsonObject
+  readonly names: ReadonlyArray<string>
+  readonly read: MediaObject | undefined
+  readonly links: Array<NamedLink>
+}
+
+const listFrame = (list: ReadonlyArray<unknown>): ListFrame => ({
+  list,
+  length: list.length,
+  next: 0,
+  trail: undefined,
+  saved: undefined,
+  stable: undefined
+})
+
+const partOf = (frame: Frame): unknown =>
+  frame.list === undefined ? frame.object[frame.names[frame.next] ?? ""] : frame.list[frame.next]
+
+/** Ends the visit of the next part. */
+const keep = (frame: Frame, saved: unknown, stable: unknown): void => {
+  const before = partOf(frame)
+  const index = frame.next++
+  if (frame.list !== undefined) {
+    if (saved !== before) frame.saved ??= [...frame.list]
+    if (frame.saved !== undefined) frame.saved[index] = saved
+    if (stable !== saved) frame.stable ??= [...(frame.saved ?? frame.list)]
+    if (frame.stable !== undefined) frame.stable[index] = stable
+    return
+  }
+  const name = frame.names[index] ?? ""
+  if (saved !== before) frame.saved ??= { ...frame.object }
+  if (frame.saved !== undefined) setOwn(frame.saved, name, saved)
+  if (stable !== saved) frame.stable ??= { ...(frame.saved ?? frame.object) }
+  if (frame.stable !== undefined) setOwn(frame.stable, name, stable)
 }
 
 /**
- * Returns the function that writes into the values of a document; `at` is the path of a value. An unchanged value
- * stays the same object.
+ * Returns the one visit of the values of a document, for their links, their order and their volatile parts; `at` is
+ * the path of a value. It pauses after each 1,000 parts, and throws `TooMuch`.
  */
-export const makePlacing = ({ base, document, near, reader = Option.none, recordOf, rules }: Placing) => {
+export const makePlacing = (placing: Placing) => {
+  const {
+    areLinksSigned = false,
+    base,
+    document,
+    lasting,
+    near,
+    reader = Option.none,
+    recordOf,
+    rules
+  } = placing
+  const { isWanted = true, sorts = false } = placing
   const readLink = makeReadLink(rules, base, near)
   const hasRules = (rules.find ?? rules.hosts ?? rules.types) !== undefined
+  const looksAtTexts = hasRules || areLinksSigned
+  const spend = makeWriting()
 
   const isReplaced = (path: DocumentPath): boolean =>
     isNamed(rules.replace, path) && !(rules.replace === true && path.at(-1) === "url")
 
   /** The original string if an earlier run has replaced it, or else the value. */
   const withoutReplacement = (value: unknown, path: DocumentPath): unknown =>
-    isReplacement(value) && isReplaced(path) && readLink(value.url, path) !== undefined ? value.url : value
+    rules.replace !== false &&
+    isReplacement(value) &&
+    isReplaced(path) &&
+    readLink(value.url, path) !== undefined
+      ? value.url
+      : value
 
-  return (value: unknown, at: DocumentPath, { leftOut, place }: Placement): unknown => {
+  return function* (
+    value: unknown,
+    at: DocumentPath,
+    { leftOut, place }: Placement
+  ): Generator<void, Visited> {
     const path = [...at]
     const parents: Array<JsonObject> = []
+    const root = listFrame([value])
+    const frames: Array<Frame> = [root]
 
-    /** Changes all parts of a value, each at its own path. */
-    const visitParts = (value: unknown, visit: (part: unknown, name: string) => unknown): unknown =>
-      mapParts(value, (part, name) => {
-        if (!hasRules && typeof part !== "object") return part
-        path.push(name)
-        const visited = visit(withoutReplacement(part, path), name)
-        path.pop()
-        return visited
-      })
+    const trailOf = (depth: number): Trail | undefined => {
+      const frame = frames[depth]
+      if (frame === undefined || depth < 2) return undefined
+      frame.trail ??= { parent: trailOf(depth - 1), level: path[at.length + depth - 2] ?? "" }
+      return frame.trail
+    }
 
-    const found = (text: string, address: Address): FoundLink => ({
+    /** The trail of a part of the innermost frame. */
+    const trailTo = (level: string): Trail | undefined =>
+      frames.length === 1 ? undefined : { parent: trailOf(frames.length - 1), level }
+
+    const found = (text: string, address: Address, trail: Trail | undefined): FoundLink => ({
       address,
       identity: address === "unknown" ? text : identityOf(address),
-      path: [...path]
+      path,
+      trail
     })
 
-    const replacement = (text: string, address: Address): unknown => {
-      const placed = place(found(text, address))
-      return placed === undefined ? text : { ...placed, url: text }
-    }
-
-    const visitItem = (value: unknown): unknown => {
-      if (!Predicate.isString(value)) return visit(value)
-      const address = readLink(value, path)
-      if (address === undefined) return value
-      if (isReplaced(path)) return replacement(value, address)
-      leftOut([...path])
-      return value
-    }
-
-    const visitObject = (written: JsonObject): unknown => {
-      const object = withoutPlaced(written)
-      const { localPath } = object
-      const hasOwnPath = Object.hasOwn(object, "localPath")
-      const read = hasOwnPath
-        ? undefined
-        : Option.getOrUndefined(reader(object, { document, path, parents, recordOf }))
-      const links: Array<NamedLink> = []
-
-      const visitField = (value: unknown, name: string): unknown => {
-        if (!Predicate.isString(value)) return visit(value)
-        const address = hasOwnPath || read !== undefined ? undefined : readLink(value, path)
-        if (address === undefined) return value
-        if (isReplaced(path)) return replacement(value, address)
-        links.push({ name, link: found(value, address) })
-        return value
+    const visitText = (frame: Frame, text: string, name: string): unknown => {
+      if (frame.list === undefined && (frame.read !== undefined || name === "localPath")) return text
+      const address = readLink(text, path)
+      if (address === undefined) return text
+      if (isReplaced(path)) {
+        const placed = place(found(text, address, trailTo(name)))
+        return placed === undefined ? text : { ...placed, url: text }
       }
+      if (frame.list === undefined) frame.links.push({ name, text, address })
+      else leftOut(trailTo(name))
+      return text
+    }
 
+    const frameOf = (part: object): Frame => {
+      if (Array.isArray(part)) return listFrame(part)
+      const object = Predicate.isReadonlyRecord(part) ? part : {}
+      const all = Object.keys(object)
+      const ours = isWanted ? oursIn(object) : none
+      const kept = ours.length === 0 ? all : all.filter((name) => !ours.includes(name))
+      const names = sorts && !isInOrder(kept) ? [...kept].sort() : kept
+      const read = Option.getOrUndefined(reader(object, { document, path, parents, recordOf }))
+      const saved = names === all ? undefined : {}
       parents.push(object)
-      const visited = visitParts(object, visitField)
-      parents.pop()
-      if (hasOwnPath && Predicate.isString(localPath)) {
-        const own = { ownPath: localPath, address: "unknown" as const, identity: ownIdentity(localPath) }
-        return withPlaced(visited, place({ ...own, path: [...path] }))
+      const { length } = names
+      return {
+        list: undefined,
+        object,
+        names,
+        read,
+        links: [],
+        length,
+        next: 0,
+        trail: undefined,
+        saved,
+        stable: undefined
       }
-      const link = read === undefined ? chosen(links) : linkOf(read)
-      return withPlaced(visited, link && place(link))
     }
 
-    const linkOf = ({ url, ...more }: MediaObject): FoundLink | undefined => {
+    /** Ends a frame: the fields of files, and then the volatile parts. */
+    const end = (frame: Frame): Visited => {
+      if (frame.list !== undefined) {
+        const saved = frame.saved ?? frame.list
+        return { saved, stable: frame.stable ?? saved }
+      }
+      parents.pop()
+      const { links, names, object, read } = frame
+      const { localPath } = object
+      const trail = trailOf(frames.length - 1)
+      const own =
+        Predicate.isString(localPath) && names.includes("localPath")
+          ? place({ ownPath: localPath, address: "unknown", identity: ownIdentity(localPath), path, trail })
+          : undefined
+      const link = read === undefined ? chosen(links) : linkOf(read, trail)
+      const linked = link && place(link)
+      const placed = link?.writesPath === false ? own : (own ?? linked) && { ...linked, ...own }
+      if (read === undefined && links.length > 0) path.pop()
+      const saved = withPlaced(frame.saved ?? object, placed)
+      const stable = frame.stable === undefined ? saved : withPlaced(frame.stable, placed)
+      return { saved, stable: lasting === undefined ? stable : lasting(stable, { document, path, parents }) }
+    }
+
+    const linkOf = ({ url, ...more }: MediaObject, trail: Trail | undefined): FoundLink | undefined => {
       const { localPath } = more
       const address = readAddress(url, localPath === undefined ? base : undefined)
       return localPath !== undefined
-        ? { ...found(url, address ?? "unknown"), ...more, identity: ownIdentity(localPath) }
-        : address && { ...found(url, address), ...more }
+        ? { ...found(url, address ?? "unknown", trail), ...more, identity: ownIdentity(localPath) }
+        : address && { ...found(url, address, trail), ...more }
     }
 
-    /** The link for the `localPath` of an object. The other links are left out. */
+    /** The link for the `localPath` of an object, at whose path the visit is then. The other links are left out. */
     const chosen = (links: ReadonlyArray<NamedLink>): FoundLink | undefined => {
       const [first, ...others] = links.length > 1 ? [...links].sort(byName) : links
-      for (const { link } of others) leftOut(link.path)
-      return first?.link
+      for (const { name } of others) leftOut(trailTo(name))
+      if (first === undefined) return undefined
+      path.push(first.name)
+      return found(first.text, first.address, trailTo(first.name))
     }
 
-    const visit = (value: unknown): unknown =>
-      Predicate.isReadonlyRecord(value) ? visitObject(value) : visitParts(value, visitItem)
-
-    return visitItem(withoutReplacement(value, path))
+    for (let frame: Frame | undefined = root; frame !== undefined; ) {
+      if (frame.next === frame.length) {
+        const { saved, stable }: Visited = end(frame)
+        frames.pop()
+        const outer: Frame | undefined = frames.at(-1)
+        if (frames.length > 1) path.pop()
+        if (outer !== undefined) keep(outer, saved, stable)
+        frame = outer
+        continue
+      }
+      const name = frame.list === undefined ? (frame.names[frame.next] ?? "") : String(frame.next)
+      let part = partOf(frame)
+      if (spend(part, name, frames.length)) yield
+      const isText = Predicate.isString(part)
+      if (isText ? !looksAtTexts : part === null || typeof part !== "object") {
+        keep(frame, part, part)
+        continue
+      }
+      if (frames.length > 1) path.push(name)
+      part = withoutReplacement(part, path)
+      if (Predicate.isString(part)) {
+        const saved = hasRules ? visitText(frame, part, name) : part
+        keep(frame, saved, areLinksSigned ? withoutSignatures(saved) : saved)
+        if (frames.length > 1) path.pop()
+      } else if (Predicate.isObject(part)) {
+        const inner = frameOf(part)
+        frames.push(inner)
+        frame = inner
+      }
+    }
+    const saved = root.saved === undefined ? value : root.saved[0]
+    return { saved, stable: root.stable === undefined ? saved : root.stable[0] }
   }
 }
 
 interface NamedLink {
   readonly name: string
-  readonly link: FoundLink
+  readonly text: string
+  readonly address: Address
 }
 
 /** `url` comes first, before all other names. */
 const byName = (a: NamedLink, b: NamedLink): number =>
   Number(b.name === "url") - Number(a.name === "url") || (a.name < b.name ? -1 : 1)
 
-/** An object without the fields that an earlier run has written. */
-const withoutPlaced = (object: JsonObject): JsonObject => {
-  if (!Object.hasOwn(object, "localPath")) return object
-  const names = [...(isPlaced(object) ? ["localPath"] : []), ...(hasOurSizes(object) ? ["sizes"] : [])]
-  return names.length === 0
-    ? object
-    : Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)))
-}
+const isInOrder = (names: ReadonlyArray<string>): boolean =>
+  names.every((name, index) => index === 0 || (names[index - 1] ?? "") < name)
+
+const none: ReadonlyArray<string> = []
+
+/** The fields that an earlier run has written. */
+const oursIn = (object: JsonObject): ReadonlyArray<string> =>
+  Object.hasOwn(object, "localPath")
+    ? [...(isPlaced(object) ? ["localPath"] : none), ...(hasOurSizes(object) ? ["sizes"] : none)]
+    : none
 
 const isPlaced = ({ localPath }: JsonObject): boolean =>
   Predicate.isString(localPath) && isMediaPath(localPath)
@@ -219,11 +384,11 @@ export const isReplacement = (
   Predicate.isReadonlyRecord(value) &&
   Predicate.isString(value.url) &&
   isPlaced(value) &&
-  Object.keys(withoutPlaced(value)).length === 1
+  Object.keys(value).length - oursIn(value).length === 1
 
 /** Inserts the fields in sorted position. Existing fields are never moved or overwritten. */
-const withPlaced = (object: unknown, placed: Placed | undefined): unknown => {
-  if (placed === undefined || !Predicate.isReadonlyRecord(object)) return object
+const withPlaced = (object: JsonObject, placed: Placed | undefined): JsonObject => {
+  if (placed === undefined) return object
   const entries = Object.entries(object)
   for (const [name, value] of Object.entries(placed)) {
     if (Object.hasOwn(object, name)) continue

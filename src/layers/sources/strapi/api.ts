@@ -21,6 +21,7 @@ import {
   type Vendor
 } from "../../documents/Cms.ts"
 import { type JsonObject, mapObjects, property, textOf } from "../../documents/jsonValues.ts"
+import type { Lasting } from "../../documents/media/placeMedia.ts"
 import { RequestFailed } from "../../httpClient/Requests.ts"
 import type { StrapiOptions, StrapiType } from "./StrapiOptions.ts"
 
@@ -161,14 +162,38 @@ export const strapi: Vendor = {
 }
 
 /**
- * Removes the parts that change without an edit, at any depth: numeric ids and `publishedAt`, which change with each
+ * Removes the parts of an object that change without an edit: numeric ids and `publishedAt`, which change with each
  * publish, and signatures of links to private files, which are new in each response. `updatedAt` stays, because it
- * changes with an edit.
+ * changes with an edit. `parents` are the objects around it, and `field` is the field of the entry.
  */
-export const stablePart = (value: unknown): unknown =>
-  mapObjects(value, ({ publishedAt: _, ...object }) =>
-    unsigned(Predicate.isNumber(object.id) ? Record.remove(object, "id") : object)
-  )
+const stableObject =
+  (type: StrapiType, { locales }: Pick<StrapiOptions, "locales">, field: string | undefined) =>
+  (object: JsonObject, parents: ReadonlyArray<JsonObject>): JsonObject => {
+    const isOfStrapi = ({ documentId, id, ...others }: JsonObject) =>
+      Predicate.isNumber(id) ||
+      Predicate.isString(documentId) ||
+      Object.keys(others).every((name) => locales.includes(name))
+    if (!(field === undefined || mayHaveIds(type, field)) || !parents.every(isOfStrapi)) return object
+    const { publishedAt: _, ...lasting } = object
+    return unsigned(Predicate.isNumber(lasting.id) ? Record.remove(lasting, "id") : lasting)
+  }
+
+/** Whether a field may have components and relations. The ids in a field of JSON are content. */
+const mayHaveIds = ({ fields = [], populate = "*" }: StrapiType, field: string): boolean =>
+  !fields.includes(field) &&
+  (!Predicate.isObject(populate) ||
+    (Array.isArray(populate) ? populate.map(String) : Object.keys(populate)).some(
+      (name) => name === "*" || name.split(".")[0] === field
+    ))
+
+/** The same for the objects of documents. */
+export const makeLasting =
+  (options: Pick<StrapiOptions, "locales" | "types">): Lasting =>
+  (object, { document, parents, path }) => {
+    const type = options.types[document.replace(/\.json$/, "")] ?? {}
+    const field = path.find((level) => !/^\d+$/.test(level))
+    return stableObject(type, options, field)(object, parents)
+  }
 
 const unsigned = (object: JsonObject): JsonObject =>
   object.isUrlSigned === true && Predicate.isString(object.url)
@@ -232,7 +257,7 @@ export const readTranslations = Effect.fnUntraced(function* (
   if (first !== undefined && missing.length === translations.length) {
     return yield* first
   }
-  const entries = merged(translations)
+  const entries = merged(translations, type, { locales })
   return isSingle ? entries[0] : entries
 })
 
@@ -258,7 +283,11 @@ type Variant = readonly [locale: string, entry: Entry]
  * One entry for each document: the order of the first language, where an entry that it lacks follows the one before it
  * in its own language. Fields that differ in any entry of the type become `{ de, en }`.
  */
-const merged = (translations: ReadonlyArray<Translation>): ReadonlyArray<Entry> => {
+const merged = (
+  translations: ReadonlyArray<Translation>,
+  type: StrapiType,
+  options: Pick<StrapiOptions, "locales">
+): ReadonlyArray<Entry> => {
   const byId = new Map<string, ReadonlyArray<Variant>>()
   for (const { entries, locale } of translations) {
     for (const entry of entries) {
@@ -267,7 +296,7 @@ const merged = (translations: ReadonlyArray<Translation>): ReadonlyArray<Entry> 
     }
   }
   const all = inOrder(translations).flatMap((id) => [byId.get(id) ?? []])
-  const differing = new Set(all.flatMap(differingFields))
+  const differing = new Set(all.flatMap((variants) => differingFields(variants, type, options)))
   return all.flatMap((variants) => mergedEntry(variants, differing))
 }
 
@@ -283,8 +312,16 @@ const inOrder = (translations: ReadonlyArray<Translation>): ReadonlyArray<string
     return [...following.values()].flat().slice(1)
   }, [])
 
-const differingFields = (variants: ReadonlyArray<Variant>): ReadonlyArray<string> => {
-  const texts = variants.map(([, entry]) => Record.map(entry, (value) => JSON.stringify(stablePart(value))))
+const differingFields = (
+  variants: ReadonlyArray<Variant>,
+  type: StrapiType,
+  options: Pick<StrapiOptions, "locales">
+): ReadonlyArray<string> => {
+  const texts = variants.map(([, entry]) =>
+    Record.map(entry, (value, field) =>
+      JSON.stringify(mapObjects(value, stableObject(type, options, field), [entry]))
+    )
+  )
   return Object.keys(Object.assign({}, ...texts)).filter(
     (name) => !ofFirst.has(name) && texts.some((text) => text[name] !== texts[0]?.[name])
   )

@@ -18,7 +18,7 @@ import { define } from "../../documents/DocumentOptions.ts"
 import * as DocumentSource from "../../documents/DocumentSource.ts"
 import { mapObjects } from "../../documents/jsonValues.ts"
 import type { MediaObject } from "../../documents/media/placeMedia.ts"
-import { isLocalized, readPlain, readTranslations, stablePart, strapi } from "./api.ts"
+import { isLocalized, makeLasting, readPlain, readTranslations, strapi } from "./api.ts"
 import { StrapiOptions, type StrapiSourceConfig, type StrapiType } from "./StrapiOptions.ts"
 
 /**
@@ -54,7 +54,7 @@ const make = Effect.fnUntraced(function* (options: StrapiOptions) {
         documents,
         reader: readFile
       })),
-    lasting: stablePart,
+    lasting: makeLasting(options),
     url
   })
 })

@@ -13,10 +13,9 @@ import type {
   RecordRequest,
   TableSourceClient
 } from "../../../services/TableSourceClient.ts"
-import { mapParts } from "../../documents/jsonValues.ts"
 import type { Links } from "../../documents/linkRecords.ts"
 import type { Refresh } from "../../documents/media/FileProblem.ts"
-import type { MediaReader, Whereabouts } from "../../documents/media/placeMedia.ts"
+import { type Lasting, type MediaReader, rowOf, type Whereabouts } from "../../documents/media/placeMedia.ts"
 import type { TableSourceOptions } from "./TableSourceOptions.ts"
 
 /** The field for the path of a saved attachment's file. */
@@ -32,20 +31,13 @@ export const isAttachment =
 
 const noAttachments: AttachmentFormat = { read: Option.none, lastingFields: new Set() }
 
-/** Removes the parts of a saved record or value that change at every listing although the content is the same. */
-export const withoutVolatileParts = ({ lastingFields, read }: AttachmentFormat = noAttachments) => {
-  const stableItem = (item: unknown): unknown =>
-    Predicate.isReadonlyRecord(item) && Option.isSome(read(item))
-      ? Record.filter(item, (_, field) => field === localPathField || lastingFields.has(field))
-      : stablePart(item)
-  const stablePart = (part: unknown): unknown =>
-    Array.isArray(part)
-      ? mapParts(part, stableItem)
-      : typeof part === "object"
-        ? mapParts(part, stablePart)
-        : part
-  return (value: unknown): unknown => mapParts(value, stablePart)
-}
+/** Removes the parts of an attachment that change at every listing although the content is the same. */
+export const makeLasting =
+  (links: Links, { lastingFields, read }: AttachmentFormat = noAttachments): Lasting =>
+  (object, at) =>
+    isPlaceOfAttachment(at, links) && Option.isSome(read(object))
+      ? Record.filter(object, (_, field) => field === localPathField || lastingFields.has(field))
+      : object
 
 /** Finds the attachments of one fetch. The fresh links of a record that was read again serve all its attachments. */
 export const makeReader = (
@@ -72,9 +64,8 @@ export const makeReader = (
       })
 
   return (item, at) =>
-    isRecord(at, links) || !isItem(at)
-      ? Option.none()
-      : Option.map(read(item), (attachment) => ({
+    isPlaceOfAttachment(at, links)
+      ? Option.map(read(item), (attachment) => ({
           url: attachment.url,
           name: attachment.filename,
           size: Option.getOrUndefined(attachment.size),
@@ -83,23 +74,26 @@ export const makeReader = (
           writesPath: appendLocalAttachmentPaths,
           refresh: refresh(attachment, recordAt(at, links))
         }))
+      : Option.none()
 }
 
-/** Records may have columns with the same names. */
-const isRecord = ({ parents, path: [_, field = "", ...inside] }: Whereabouts, links: Links): boolean =>
-  parents.length === 0 || (parents.length === 1 && inside.length <= 1 && Object.hasOwn(links, field))
-
-/** Attachments are items of lists. */
-const isItem = ({ path }: Whereabouts): boolean => /^\d+$/.test(path.at(-1) ?? "")
+/** Attachments are items of lists, and no records: records may have columns with the same names. */
+const isPlaceOfAttachment = (
+  { parents, path }: Pick<Whereabouts, "parents" | "path">,
+  links: Links
+): boolean =>
+  parents.length > 0 &&
+  !(parents.length === 1 && path.length <= 3 && Object.hasOwn(links, path[1] ?? "")) &&
+  /^\d+$/.test(path.at(-1) ?? "")
 
 /** The record that contains an attachment: the record of the document, or a record that it links to. */
 const recordAt = (
-  { document, parents: [saved = {}, linked], path: [first = "", field = ""], recordOf }: Whereabouts,
+  { document, parents: [saved = {}, linked], path, recordOf }: Whereabouts,
   links: Links
 ): RecordRequest => {
-  const target = links[field]
+  const target = links[path[1] ?? ""]
   return recordOf !== undefined
-    ? { table: document, recordId: recordOf(first) ?? "" }
+    ? { table: document, recordId: rowOf(recordOf, path) ?? "" }
     : target !== undefined && linked !== undefined && Predicate.isString(linked.id)
       ? { table: target, recordId: linked.id }
       : { table: document, recordId: String(saved.id) }

@@ -105,7 +105,7 @@ export const fromOptions = Effect.fnUntraced(function* (options: Options) {
         linked: (table) => linkedTable(table, options, client),
         reader: Attachments.makeReader(options, client)
       }),
-    lasting: Attachments.withoutVolatileParts(format),
+    lasting: Attachments.makeLasting(options.links, format),
     hasFixedPaths: true,
     tables: { view, isAttachment: Attachments.isAttachment(format), fieldsOf: columnsOf },
     maxAttachment: { value: maxAttachmentBytes, option: "maxAttachmentBytes" },

@@ -23,7 +23,8 @@ import {
   TableError,
   type TableRecord
 } from "../../../services/TableSourceClient.ts"
-import { parsePage, TooMuch } from "../../documents/readText.ts"
+import { TooMuch } from "../../documents/budget.ts"
+import { parsePage } from "../../documents/readText.ts"
 import { withRetries } from "../../httpClient/httpFailure.ts"
 import type { Request as HttpRequest } from "../../httpClient/Requests.ts"
 import * as Requests from "../../httpClient/Requests.ts"

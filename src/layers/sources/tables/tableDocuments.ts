@@ -114,9 +114,6 @@ export type ReadError = TableError | CursorExpired | ListChanged | SourceError
 /** How often a list that the server forgot is read again. */
 const maxRestarts = 3
 
-/** Far more records than a table of the hosted API can have. */
-const maxRecords = 1_000_000
-
 /**
  * Reads again from the beginning if the server has forgotten the list, or the list has changed. The result of the
  * first try must be thrown away.
@@ -143,12 +140,11 @@ export const pagesOf = (client: Client, request: TableRequest): Pages => {
   return readList<string | undefined, TableRecord, TableError | CursorExpired>({
     name: `Table "${table}"`,
     first: undefined,
-    ask: Effect.fnUntraced(function* (cursor, { read }) {
-      const { next, records } = yield* client.listPage({ ...request, cursor })
-      return read + records.length > maxRecords
-        ? yield* unexpected(table, `the list does not end: it has more than ${maxRecords} records`)
-        : { items: records, next: Option.fromNullable(next) }
-    }),
+    ask: (cursor) =>
+      Effect.map(client.listPage({ ...request, cursor }), ({ next, records }) => ({
+        items: records,
+        next: Option.fromNullable(next)
+      })),
     placeOf: (cursor = "") => cursor,
     idOf: ({ id }) => Option.some(id),
     mistake: (detail) => unexpected(table, detail),

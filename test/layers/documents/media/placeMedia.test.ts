@@ -5,12 +5,13 @@ import * as Predicate from "effect/Predicate"
 import { makeSearch } from "../../../../src/layers/documents/media/findMedia.ts"
 import { keyOf, rulesOf } from "../../../../src/layers/documents/media/links.ts"
 import type { MediaOptions } from "../../../../src/layers/documents/media/MediaOptions.ts"
-import { format } from "../../../../src/layers/documents/media/PathPattern.ts"
+import { fieldOf, format } from "../../../../src/layers/documents/media/PathPattern.ts"
 import {
   type FoundLink,
   type MediaReader,
   makePlacing
 } from "../../../../src/layers/documents/media/placeMedia.ts"
+import { atOnce } from "../../../support/atOnce.ts"
 
 const base = "https://cms.example/api/objects"
 
@@ -27,14 +28,17 @@ const placing = (options: Partial<MediaOptions>, reader?: MediaReader) => {
   return (value: unknown, isThere: (identity: string) => boolean = () => true) => {
     const found: Array<string> = []
     const leftOut: Array<string> = []
-    const changed = change(value, [], {
-      place: (link) => {
-        if (link.ownPath !== undefined) return undefined
-        found.push(format(link.path))
-        return isThere(link.identity) ? { localPath: pathOf(link) } : undefined
-      },
-      leftOut: (path) => leftOut.push(format(path))
-    })
+    const { saved: changed } = atOnce(
+      change(value, [], {
+        place: (link) => {
+          if (link.ownPath !== undefined) return undefined
+          expect(fieldOf(link.trail)).toBe(format(link.path))
+          found.push(format(link.path))
+          return isThere(link.identity) ? { localPath: pathOf(link) } : undefined
+        },
+        leftOut: (trail) => leftOut.push(fieldOf(trail))
+      })
+    )
     return { changed, found, leftOut }
   }
 }
@@ -154,8 +158,8 @@ describe("links in documents", () => {
         },
         { document: "objects.json" }
       )
-      const [value] = look({ values: [{ file: "https://a.example/a", title: "A" }], first: Option.some(0) })
-      expect(value).toEqual({
+      const { saved } = atOnce(look({ file: "https://a.example/a", title: "A" }, 0))
+      expect(saved).toEqual({
         file: "https://a.example/a",
         title: "A",
         ...(writesPath ? { localPath: "attachments/1/a.jpg" } : {})
@@ -165,9 +169,13 @@ describe("links in documents", () => {
     }
   })
 
-  it("are left alone beside a localPath that the source has written", () => {
+  it("are saved beside a localPath that somebody else has written, which is kept", () => {
     const document = { photos: [{ url: a, localPath: "attachments/att1/a.jpg" }] }
-    expect(placing({ types: ["image/*"] })(document)).toEqual({ changed: document, found: [], leftOut: [] })
+    expect(placing({ types: ["image/*"] })(document)).toEqual({
+      changed: document,
+      found: ["photos.0.url"],
+      leftOut: []
+    })
   })
 
   it("lose the localPath of an earlier version if the file is gone", () => {

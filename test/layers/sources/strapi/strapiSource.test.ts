@@ -204,6 +204,16 @@ describe("strapiSource", () => {
     }
   )
 
+  scenario("has another fingerprint after an edit of a number `id` in a field of JSON", function* () {
+    const { fetch, state } = yield* setUp({}, { types: { articles: { fields: ["title", "lamp"] } } })
+    const fingerprints: Array<string> = []
+    for (const lamp of [{ id: 7 }, { id: 8 }, { lamps: { id: 8 } }, { lamps: { id: 9 } }]) {
+      state.types.articles = { entries: [entry("a", 1, { lamp })] }
+      fingerprints.push((yield* fetch()).fingerprint)
+    }
+    expect(new Set(fingerprints).size).toBe(4)
+  })
+
   scenario("keeps its fingerprint when the link to a private file is signed anew", function* () {
     const { fetch, state, url } = yield* setUp({ uploads }, { types: { articles: {} } })
     const sign = (signature: string) => {

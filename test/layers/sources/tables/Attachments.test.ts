@@ -7,8 +7,9 @@ import * as Option from "effect/Option"
 import { makeSearch } from "../../../../src/layers/documents/media/findMedia.ts"
 import { rulesOf } from "../../../../src/layers/documents/media/links.ts"
 import { attachments } from "../../../../src/layers/sources/tables/AirtableClient.ts"
-import { makeReader, withoutVolatileParts } from "../../../../src/layers/sources/tables/Attachments.ts"
+import { makeLasting, makeReader } from "../../../../src/layers/sources/tables/Attachments.ts"
 import type { AttachmentFormat } from "../../../../src/services/TableSourceClient.ts"
+import { atOnce } from "../../../support/atOnce.ts"
 
 const attachment = (signature: string) => ({
   id: "att1",
@@ -28,13 +29,13 @@ const look = (fields: object, format: AttachmentFormat | undefined = attachments
         { appendLocalAttachmentPaths: true, links },
         { ...(format && { attachments: format }), readRecord: () => Effect.dieMessage("no record") }
       ),
+      lasting: makeLasting(links, format),
       rules: rulesOf({}),
       wantsPictures: false
     },
     { document: "Objects", kind: "table" }
   )
-  const [saved] = look({ values: [{ id: "rec1", ...fields }], first: Option.some(0) })
-  return { saved, files: [...found().files.values()] }
+  return { ...atOnce(look({ id: "rec1", ...fields }, 0)), files: [...found().files.values()] }
 }
 
 const pathsIn = (...of: Parameters<typeof look>) => look(...of).files.map(({ localPath }) => localPath)
@@ -78,9 +79,9 @@ describe("attachments", () => {
       lastingFields: new Set(["title"])
     }
     const cell = [{ href: "https://files.example/1?sig", title: "One" }]
-    const { saved } = look({ File: cell }, format)
+    const { saved, stable } = look({ File: cell }, format)
     expect(saved).toMatchObject({ File: [{ localPath: "attachments/one/file", title: "One" }] })
-    expect(withoutVolatileParts(format)(saved)).toEqual({
+    expect(stable).toEqual({
       id: "rec1",
       File: [{ title: "One", localPath: "attachments/one/file" }]
     })
@@ -93,11 +94,15 @@ describe("attachments", () => {
       Lookup: [null, [attachment(signature), "text"]],
       Text: "a"
     })
-    const lasting = { id: "att1", filename: "a.png", size: 3 }
-    const lastingOf = withoutVolatileParts(attachments)
-    expect(lastingOf(cells("x"))).toEqual({ Photo: [lasting], Lookup: [null, [lasting, "text"]], Text: "a" })
-    expect(lastingOf(cells("x"))).toEqual(lastingOf(cells("y")))
-    const others = { Tags: ["b"], Person: { name: "A", roles: [["c"]] }, Text: "a" }
-    expect(lastingOf(others)).toBe(others)
+    const lasting = { id: "att1", filename: "a.png", size: 3, localPath: "attachments/att1/a.png" }
+    expect(look(cells("x")).stable).toEqual({
+      id: "rec1",
+      Photo: [lasting],
+      Lookup: [null, [lasting, "text"]],
+      Text: "a"
+    })
+    expect(look(cells("x")).stable).toEqual(look(cells("y")).stable)
+    const { saved, stable } = look({ Tags: ["b"], Person: { name: "A", roles: [["c"]] }, Text: "a" })
+    expect(stable).toBe(saved)
   })
 })
