@@ -2,6 +2,7 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as HashMap from "effect/HashMap"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
@@ -124,6 +125,51 @@ describe("a source of documents", () => {
       const second = yield* fetch()
       expect(second.fetched.fingerprint).toBe(first.fetched.fingerprint)
       expect(second.fetched.digests).not.toEqual(first.fetched.digests)
+    }).pipe(run)
+  )
+
+  it.scoped(
+    "is refused with more than the budget: records, levels, and values of records that links repeat",
+    () =>
+      Effect.gen(function* () {
+        const shared = Object.fromEntries(Array.from({ length: 2000 }, (_, index) => [`f${index}`, index]))
+        const deep = (levels: number): unknown => JSON.parse(`${"[".repeat(levels)}${"]".repeat(levels)}`)
+        const cases: ReadonlyArray<readonly [unknown, string | undefined]> = [
+          [Array.from({ length: 1_000_001 }, () => 1), "1,000,000 records"],
+          [{ list: deep(1000) }, "1,000 levels"],
+          [{ list: deep(999) }, undefined],
+          [
+            Array.from({ length: 1000 }, () => ({ parts: Array.from({ length: 11 }, () => shared) })),
+            "20,000,000 values"
+          ],
+          [{ text: ["x".repeat(128 * 1024 ** 2)] }, "134,217,728 characters"]
+        ]
+        for (const [content, message] of cases) {
+          const fetch = yield* setUp(() => ({ documents: [value("a", content)] }))
+          const refused = Either.match(yield* Effect.either(fetch()), {
+            onLeft: (error) => error.message,
+            onRight: () => undefined
+          })
+          if (message === undefined) expect(refused).toBeUndefined()
+          else expect(refused).toContain(`it has more than ${message}`)
+        }
+      }).pipe(run)
+  )
+
+  it.scoped("lets other work go on while a large value is saved", () =>
+    Effect.gen(function* () {
+      const list = Array.from({ length: 300_000 }, (_, index) => `/${index}.jpg`)
+      const fetch = yield* setUp(() => ({ documents: [value("a", { list })] }))
+      let turns = 0
+      const count = (): NodeJS.Immediate =>
+        setImmediate(() => {
+          turns++
+          immediate = count()
+        })
+      let immediate = count()
+      yield* fetch()
+      clearImmediate(immediate)
+      expect(turns).toBeGreaterThan(5)
     }).pipe(run)
   )
 

@@ -163,6 +163,18 @@ describe("a key/value table", () => {
     )
     expect(failure({ key: `a[1${"0".repeat(400)}]` })).toContain("beyond")
   })
+
+  it("knows the row of each item of an array", () => {
+    const { recordOf } = read({ key: "photos[0]" }, { key: "photos[1]" }, { key: "name" })
+    expect(["photos", "photos[1]", "photos[2]", "name", "name[0]"].map(recordOf)).toEqual([
+      "rec0",
+      "rec1",
+      undefined,
+      "rec2",
+      undefined
+    ])
+  })
+
   it("refuses arrays with more items than a document may have, missing items included", () => {
     const cells = Array.from({ length: 2001 }, (_, index) => ({ key: `a${index}[9999]` }))
     expect(() => failure(...cells)).toThrow("more than 20,000,000 values")

@@ -166,6 +166,9 @@ describe("links in documents", () => {
       })
       expect([...found().files.keys()]).toEqual(["./attachments/1/a.jpg"])
       expect(found().pictures.size).toBe(writesPath ? 1 : 0)
+      // The second visit, when the files are there.
+      const { changed } = placing({}, reader(writesPath))({ file: "https://a.example/a" })
+      expect(Object.keys(Object(changed))).toEqual(writesPath ? ["file", "localPath"] : ["file"])
     }
   })
 
