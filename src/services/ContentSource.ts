@@ -112,8 +112,21 @@ export interface SourceChanges {
    * content, so that the next poll finds changes during the fetch. Opaque to other parts, kept in memory.
    */
   readonly cursor: string
-  /** Whether anything has changed. The first poll says `everything`. */
-  readonly changed: "nothing" | "everything"
+  /** Whether anything has changed. The first poll says `everything`. Of a poll that cannot tell, `cursor` is the one before. */
+  readonly changed: "nothing" | "everything" | Unknown
+}
+
+/**
+ * The answer of a poll that cannot tell whether anything is new. It is asked again at each tick.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Unknown {
+  /** For people: the thing, and what to do. */
+  readonly reason: string
+  /** Whether a file only grows, as while it is copied: then this is a problem after an hour, or else after five minutes. */
+  readonly isGrowing?: boolean
 }
 
 /**

@@ -8,6 +8,7 @@ import type { FetchError } from "../../services/Content.ts"
 import type { ContentCheck } from "../../services/ContentCheck.ts"
 import type { ContentEvent } from "../../services/ContentEvents.ts"
 import type { ContentSample, NoSuchSource } from "../../services/ContentSample.ts"
+import type { Unknown } from "../../services/ContentSource.ts"
 import type { ContentState, SourceState } from "../../services/Slices.ts"
 import type { Promotion } from "../../services/VersionStore.ts"
 
@@ -46,8 +47,8 @@ export interface Provider {
   readonly sourceData?: Effect.Effect<Readonly<Record<string, NonNullable<SourceState["data"]>>>>
 }
 
-/** `same`: no change since the last fetch. `nothing`: there is nothing to fetch. */
-export type PollResult = "new" | "same" | "nothing"
+/** `same`: no change since the last fetch. */
+export type PollResult = "new" | "same" | Unknown
 
 /** The outcome of a fetch, with counts of the version. */
 export interface Fetched extends Promotion, ContentCounts {}

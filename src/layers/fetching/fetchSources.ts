@@ -15,15 +15,19 @@ import * as Exit from "effect/Exit"
 import * as HashMap from "effect/HashMap"
 import * as HashSet from "effect/HashSet"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Record from "effect/Record"
 import * as Ref from "effect/Ref"
 import * as Stream from "effect/Stream"
 import { type ContentCounts, sumCounts } from "../../internal/contentCounts.ts"
-import { monotonicMillis } from "../../internal/monotonicMillis.ts"
+import { monotonicMillis, type Now, now } from "../../internal/monotonicMillis.ts"
 import { fetchPause, makeLastFailure } from "../../internal/Schedules.ts"
 import type { FetchError } from "../../services/Content.ts"
-import type { ContentSource, SourceChanges } from "../../services/ContentSource.ts"
+import type { ContentSource, SourceChanges, Unknown } from "../../services/ContentSource.ts"
+import type { Problem } from "../../services/Problem.ts"
 import { SourceError } from "../../services/SourceError.ts"
 import { type StagedVersion, type VersionSource, VersionStore } from "../../services/VersionStore.ts"
+import { reported } from "../status/slices.ts"
 import { checkSources, sampleSource } from "./checkSources.ts"
 import { fetchSource, reportFailure } from "./fetchSource.ts"
 import type { Fetched, MakeProvider, Provider } from "./Provider.ts"
@@ -119,7 +123,8 @@ export const fetchSources = (
         yield* polling.add(sourceIds)
       }
       if (HashSet.size(yield* polling.found) === 0) {
-        return "same"
+        const [unknown] = HashMap.values(yield* polling.unknown)
+        return unknown ?? "same"
       }
       const refusal = yield* polling.refusal
       return hasNew || Option.isNone(refusal) ? "new" : yield* Effect.fail(refusal.value)
@@ -137,8 +142,28 @@ export const fetchSources = (
           concurrency: "unbounded"
         }
       ),
-      sourceData: Effect.all(
-        Object.fromEntries(sources.flatMap(({ data, id }) => (data === undefined ? [] : [[id, data]])))
+      sourceData: Effect.map(
+        Effect.all([
+          Effect.all(
+            Object.fromEntries(sources.flatMap(({ data, id }) => (data === undefined ? [] : [[id, data]])))
+          ),
+          polling.unknown,
+          now
+        ]),
+        ([data, unknown, now]) => ({
+          ...data,
+          ...Object.fromEntries(
+            [...unknown].map(([id, since]) => [
+              id,
+              withUnknown(
+                id,
+                Option.getOrElse(Record.get(data, id), () => ({})),
+                since,
+                now
+              )
+            ])
+          )
+        })
       )
     } satisfies Provider
   })
@@ -148,6 +173,30 @@ class StillChanging extends Data.TaggedError("vitrine/StillChanging") {}
 
 /** The ids of sources that have changed. */
 type Changed = HashSet.HashSet<string>
+
+/** What nobody can tell of a source, and since when. */
+interface UnknownSince extends Unknown {
+  readonly since: Now
+}
+
+/** How long it may be unknown whether a source has changed: usually, and while a file only grows. */
+const patience = { usual: Duration.minutes(5), growing: Duration.hours(1) }
+
+/** The data of a source with what is unknown: a row at first, then a problem. */
+const withUnknown = (
+  id: string,
+  data: Readonly<Record<string, unknown>>,
+  { isGrowing = false, reason, since: { monotonic, wall } }: UnknownSince,
+  now: Now
+): Readonly<Record<string, unknown>> => {
+  const since = new Date(wall).toISOString()
+  if (now.monotonic - monotonic < Duration.toMillis(isGrowing ? patience.growing : patience.usual)) {
+    return { ...data, Changes: `not known since ${since}: ${reason}` }
+  }
+  const text = `Source "${id}": nobody can tell since ${since} whether it has changed, so it is not fetched: ${reason}`
+  const problem: Problem = { code: "source:unknown", severity: "warning", subject: id, text, since }
+  return { ...data, problems: [...reported(data), problem] }
+}
 
 /** After a permanent failure, the pause before the next try if nothing has changed. */
 const permanentPause = Duration.minutes(10)
@@ -160,6 +209,8 @@ interface Polled {
   readonly found: Changed
   /** Sources that know of a failed poll: only a fetch tells them that they work again. */
   readonly failed: HashSet.HashSet<string>
+  /** Sources whose last poll could not tell. */
+  readonly unknown: HashMap.HashMap<string, UnknownSince>
 }
 
 /** Polls sources for changes, and remembers the changes until a version has them. */
@@ -167,25 +218,44 @@ export const makePolling = Effect.fnUntraced(function* (sources: ReadonlyArray<C
   const polled = yield* Ref.make<Polled>({
     cursors: HashMap.empty(),
     found: HashSet.empty(),
-    failed: HashSet.empty()
+    failed: HashSet.empty(),
+    unknown: HashMap.empty()
   })
   const failure = makeLastFailure<FetchError>((inRow) => (inRow === 0 ? permanentPause : fetchPause(inRow)))
 
   const add = (changed: Iterable<string>) =>
     Ref.update(polled, (before) => ({ ...before, found: HashSet.union(before.found, changed) }))
 
-  const answered = (id: string, { changed, cursor }: SourceChanges) =>
-    Ref.modify(polled, ({ cursors, failed, found }) => {
-      const hasChanged = changed !== "nothing" || HashSet.has(failed, id)
+  const notKnown = (id: string, unknown: Unknown, now: Now) =>
+    Ref.update(polled, (before) => {
+      const since = Option.match(HashMap.get(before.unknown, id), {
+        onNone: () => now,
+        onSome: ({ since }) => since
+      })
+      return { ...before, unknown: HashMap.set(before.unknown, id, { ...unknown, since }) }
+    })
+
+  const known = (id: string, hasNew: boolean, cursor: string) =>
+    Ref.modify(polled, ({ cursors, failed, found, unknown }) => {
+      const hasChanged = hasNew || HashSet.has(failed, id)
       return [
         hasChanged,
         {
           cursors: HashMap.set(cursors, id, cursor),
           found: hasChanged ? HashSet.add(found, id) : found,
-          failed: HashSet.remove(failed, id)
+          failed: HashSet.remove(failed, id),
+          unknown: HashMap.remove(unknown, id)
         }
       ]
     })
+
+  const answered = (id: string, { changed, cursor }: SourceChanges) =>
+    Predicate.isString(changed)
+      ? known(id, changed !== "nothing", cursor)
+      : Effect.as(
+          Effect.flatMap(now, (now) => notKnown(id, changed, now)),
+          false
+        )
 
   const refused = (source: ContentSource, error: SourceError) =>
     Effect.unless(
@@ -216,6 +286,9 @@ export const makePolling = Effect.fnUntraced(function* (sources: ReadonlyArray<C
     }),
 
     hasPolled: Effect.map(Ref.get(polled), ({ cursors }) => HashMap.size(cursors) > 0),
+
+    /** The sources whose last poll could not tell, by their ids. */
+    unknown: Effect.map(Ref.get(polled), ({ unknown }) => unknown),
 
     /** The changes that are in no version yet. */
     found: Effect.map(Ref.get(polled), ({ found }) => found),

@@ -117,7 +117,7 @@ export const followHub = (
       const found = yield* ask
       if (Option.isNone(found)) {
         yield* noVersion.fails(hub.url)
-        return "nothing"
+        return { reason: "it has no version yet (404 for manifest.json)" }
       }
       yield* noVersion.works
       yield* refused.check(found.value.manifest.versionId)

@@ -22,9 +22,11 @@ import {
   type ContentSource,
   type ContentSourceDefinition,
   changesSince,
-  type FetchedSource
+  type FetchedSource,
+  type SourceChanges
 } from "../../../src/services/ContentSource.ts"
-import { fetch, follow, services } from "../../support/content.ts"
+import { withAdvancingClock } from "../../../src/testing/advancingClock.ts"
+import { contentState, fetch, follow, services } from "../../support/content.ts"
 import { eventLoopTurn } from "../../support/waiting.ts"
 
 const environment = (mode: "task" | "persistent") =>
@@ -114,6 +116,58 @@ describe("a source", () => {
       const [promoted] = (yield* until("content:version:promoted")).slice(-1)
       expect(promoted?.payload).toMatchObject({ versionId: expect.stringMatching(/-01$/) })
     }).pipe(Effect.provide(environment("persistent")))
+  )
+
+  it.scoped.each([
+    ["while anything is written", false, 5],
+    ["while a file only grows", true, 60]
+  ] as const)(
+    "that cannot tell what is new is asked again, and is a problem later: %s",
+    ([_, isGrowing, minutes]) =>
+      Effect.gen(function* () {
+        let answer: SourceChanges["changed"] | undefined
+        let polls = 0
+        let fetches = 0
+        const { start } = yield* Content.fromSources({ fetchEvery: "1 minute", settle: 0 }, [
+          {
+            id: "folder",
+            poll: (before) => {
+              polls++
+              return Effect.succeed({ ...changesSince(before, "1"), ...(answer && { changed: answer }) })
+            },
+            fetch: () => Effect.succeed({ fingerprint: String(++fetches), records: 1, bytes: 1 })
+          }
+        ])
+        const data = Effect.map(contentState, ({ sources }) => sources.folder?.data)
+        const pass = (minutes: number) => withAdvancingClock(Effect.sleep(`${minutes} minutes`))
+        yield* start
+        yield* pass(1.5)
+        expect(yield* data).toBeUndefined()
+        answer = { reason: "film.mp4: it is still being written.", isGrowing }
+        polls = 0
+        yield* pass(minutes)
+        const since = "1970-01-01T00:02:00.000Z"
+        expect(yield* data).toEqual({
+          Changes: `not known since ${since}: film.mp4: it is still being written.`
+        })
+        expect([polls, fetches]).toEqual([minutes, 1])
+        yield* pass(1)
+        expect(yield* data).toEqual({
+          problems: [
+            {
+              code: "source:unknown",
+              severity: "warning",
+              subject: "folder",
+              text: `Source "folder": nobody can tell since ${since} whether it has changed, so it is not fetched: film.mp4: it is still being written.`,
+              since
+            }
+          ]
+        })
+        answer = "everything"
+        yield* pass(1)
+        expect(yield* data).toBeUndefined()
+        expect(fetches).toBe(2)
+      }).pipe(Effect.provide(environment("persistent")))
   )
 
   it.scoped.each([

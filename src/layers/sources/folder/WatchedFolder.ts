@@ -18,7 +18,8 @@ import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { monotonicMillis } from "../../../internal/monotonicMillis.ts"
 import { folderPause } from "../../../internal/Schedules.ts"
-import { changesSince, type SourceChanges } from "../../../services/ContentSource.ts"
+import { defined } from "../../../internal/schemas.ts"
+import { changesSince, type SourceChanges, type Unknown } from "../../../services/ContentSource.ts"
 import type { SourceError } from "../../../services/SourceError.ts"
 import type { FolderCalls } from "./folderCalls.ts"
 import { isHeld } from "./folderFiles.ts"
@@ -64,9 +65,18 @@ const pauseForFile = Duration.millis(10)
  */
 const watchesDeep = ["darwin", "win32"].includes(process.platform)
 
+interface Seen {
+  readonly look: FolderLook
+  readonly since: number
+  /** A file that differs from the look before. */
+  readonly changed: string
+  /** Whether files have only grown since the folder was last quiet. */
+  readonly isGrowing: boolean
+}
+
 interface State {
   /** The last look, and the time since which the folder has stayed the same. */
-  readonly seen?: { readonly look: FolderLook; readonly since: number; readonly changed: string }
+  readonly seen?: Seen
   /** A file that could not be read because another program had it open. */
   readonly held?: { readonly file: FolderFile; readonly error: FolderInUse }
   /** How often a fetch became due although the folder looks the same. The folder then counts as changed. */
@@ -75,7 +85,7 @@ interface State {
   readonly failed?: { readonly inRow: number; readonly retryAt: number }
   /** The last look of a poll, for one fetch. The fetch looks again before it reports new content. */
   readonly polled?: FolderLook
-  /** The result of the last poll: the cursor, or the message of an error. */
+  /** The result of the last poll: the cursor, the message of an error, or `inUse`. */
   readonly answered?: string
 }
 
@@ -126,20 +136,27 @@ export const make = Effect.fnUntraced(function* (
     yield* checkHeld
     const now = yield* looking
     const time = yield* monotonicMillis
+    const isQuiet = (seen: Seen) => time - seen.since >= Duration.toMillis(quietTime)
     const seen = yield* Ref.modify(state, (before) => {
-      const seen =
+      const seen: Seen =
         before.seen?.look.stamp === now.stamp
-          ? before.seen
-          : { look: now, since: time, changed: changedIn(before.seen?.look, now) }
+          ? { ...before.seen, isGrowing: before.seen.isGrowing || isQuiet(before.seen) }
+          : {
+              look: now,
+              since: time,
+              changed: changedIn(before.seen?.look, now),
+              isGrowing:
+                before.seen === undefined || (before.seen.isGrowing && hasGrown(before.seen.look, now))
+            }
       return [seen, { ...before, seen }]
     })
-    return time - seen.since >= Duration.toMillis(quietTime) ? now : yield* stillWritten(seen.changed)
+    return isQuiet(seen) ? now : yield* stillWritten(seen.changed, seen.isGrowing)
   }).pipe(guard)
 
   const whenQuiet = (patience: Duration.Duration) =>
     Effect.retry(look, {
       while: (error) => error._tag === "vitrine/FolderInUse",
-      schedule: Duration.isFinite(patience) ? Schedule.upTo(looks, patience) : looks
+      schedule: Schedule.upTo(looks, patience)
     })
 
   const cursorOf = ({ stamp }: FolderLook) =>
@@ -155,12 +172,12 @@ export const make = Effect.fnUntraced(function* (
       Effect.catchTag("vitrine/FolderInUse", (error) =>
         Option.match(cursor, {
           onNone: () => error,
-          onSome: (cursor) => Effect.succeed<SourceChanges>({ cursor, changed: "nothing" })
+          onSome: (cursor) => Effect.succeed<SourceChanges>({ cursor, changed: unknownBy(error) })
         })
       ),
       Effect.tapBoth({
-        onFailure: ({ message }) => answer(message),
-        onSuccess: ({ cursor }) => answer(cursor)
+        onFailure: (error) => answer(answerOf(error)),
+        onSuccess: ({ changed, cursor }) => answer(Predicate.isString(changed) ? cursor : inUse)
       })
     )
 
@@ -247,7 +264,7 @@ export const make = Effect.fnUntraced(function* (
     Effect.gen(function* () {
       const { follow, signal } = yield* makeFollow
 
-      const next = whenQuiet(Duration.infinity).pipe(
+      const next = whenQuiet(patience).pipe(
         Effect.tap(follow),
         Effect.zipLeft(renewIfDue),
         Effect.flatMap((look) =>
@@ -256,7 +273,7 @@ export const make = Effect.fnUntraced(function* (
             pause: Duration.max(leastPause, Duration.times(pauseForFile, look.files.length))
           }))
         ),
-        Effect.catchAll(({ message }) => Effect.succeed({ answer: message, pause: leastPause }))
+        Effect.catchAll((error) => Effect.succeed({ answer: answerOf(error), pause: leastPause }))
       )
 
       return Stream.paginateEffect(Duration.zero, (pause) =>
@@ -286,6 +303,28 @@ const inUseOf = (error: unknown): FolderInUse | undefined =>
     : Predicate.hasProperty(error, "cause")
       ? inUseOf(error.cause)
       : undefined
+
+/** The result of a poll while somebody writes. */
+const inUse = "in use"
+
+const answerOf = (error: SourceError | FolderInUse): string =>
+  error instanceof FolderInUse ? inUse : error.message
+
+const unknownBy = ({ isGrowing, message }: FolderInUse): Unknown => ({
+  reason: `${message} A file that is always being written, such as a log, belongs outside of the folder`,
+  ...defined({ isGrowing })
+})
+
+/** Whether the looks differ in new and longer files only. */
+const hasGrown = (before: FolderLook, now: FolderLook): boolean => {
+  const known = new Map(now.files.map((file) => [file.path, file]))
+  return before.files.every((file) => {
+    const later = known.get(file.path)
+    return (
+      later !== undefined && (isSame(file, later) || (later.inode === file.inode && later.size > file.size))
+    )
+  })
+}
 
 /** The first file that differs between two looks. */
 const changedIn = (before: FolderLook | undefined, now: FolderLook): string => {

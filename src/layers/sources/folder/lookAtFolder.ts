@@ -267,6 +267,8 @@ export class FolderInUse extends Schema.TaggedError<FolderInUse>()("vitrine/Fold
   /** The path of the file in the folder. */
   file: Schema.String,
   detail: Schema.String,
+  /** Whether nothing but growing files was seen since somebody began to write. */
+  isGrowing: Schema.optional(Schema.Boolean),
   cause: OptionalErrorChain
 }) {
   readonly isTransient = true
@@ -279,8 +281,8 @@ export class FolderInUse extends Schema.TaggedError<FolderInUse>()("vitrine/Fold
 /** The path of a file, for people. */
 export const printablePath = (path: string): string => printableLine(path, 200)
 
-export const stillWritten = (path: string): FolderInUse =>
-  new FolderInUse({ file: path, detail: "it is still being written, or has just changed." })
+export const stillWritten = (path: string, isGrowing?: boolean): FolderInUse =>
+  new FolderInUse({ file: path, isGrowing, detail: "it is still being written, or has just changed." })
 
 /** For a file that could not be read. A missing file existed when the folder was read. */
 export const unreadable =

@@ -48,6 +48,8 @@ export const queryOf = (query: SanityOptions["queries"][string]): Query =>
         key: query.key ?? defaultKey
       }
 
+const dependsOnTime = (query: SanityOptions["queries"][string]) => /\bnow\s*\(/.test(queryOf(query).groq)
+
 const defaultKey: RecordKey = ["_id"]
 
 /**
@@ -71,8 +73,11 @@ const make = Effect.fnUntraced(function* (options: SanityOptions) {
   return yield* DocumentSource.make({
     options,
     open: () => Effect.succeed({ documents, reader: readAsset(options) }),
-    // The cache gives old content once after a change, and is read at each tick.
-    poll: useCdn ? undefined : (before: Option.Option<string>) => poll(ask, perspective, before),
+    // Read at each tick: the cache gives old content once after a change, and the time changes no document.
+    poll:
+      useCdn || Object.values(queries).some(dependsOnTime)
+        ? undefined
+        : (before: Option.Option<string>) => poll(ask, perspective, before),
     ...(live && !useCdn ? yield* makeLiveEvents(options) : {})
   })
 })

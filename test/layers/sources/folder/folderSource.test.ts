@@ -23,6 +23,7 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
+import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import sharp from "sharp"
 import * as HttpClientNode from "../../../../src/layers/httpClient/HttpClientNode.ts"
@@ -226,6 +227,26 @@ describe("a folder that is watched", () => {
       yield* edit(() => rename(place("../away"), place("")))
       yield* withAdvancingClock(Queue.take(changes))
       expect(yield* poll(Option.some(edited.cursor))).toEqual({ cursor: edited.cursor, changed: "nothing" })
+    }).pipe(run)
+  )
+
+  it.scoped("is polled once while a file is always being written, and again when it is finished", () =>
+    Effect.gen(function* () {
+      const { edit, place, poll, source } = yield* setUp()
+      const { cursor } = yield* poll()
+      const changes = yield* Queue.unbounded<void>()
+      yield* Effect.forkScoped(Stream.runForEach(source.changes, () => Queue.offer(changes, undefined)))
+      let writes = 0
+      const write = edit(() => writeFile(place("visitors.log"), writes++ % 2 === 0 ? "longer" : "short"))
+      const writing = yield* Effect.fork(Effect.repeat(write, Schedule.spaced("300 millis")))
+      yield* withAdvancingClock(Queue.take(changes))
+      const { changed } = yield* poll(Option.some(cursor))
+      expect(changed).toMatchObject({ reason: expect.stringMatching(/^visitors\.log: /), isGrowing: false })
+      yield* withAdvancingClock(Effect.sleep("2 minutes"))
+      expect(yield* Queue.size(changes)).toBe(0)
+      yield* Fiber.interrupt(writing)
+      yield* withAdvancingClock(Queue.take(changes))
+      expect((yield* poll(Option.some(cursor))).changed).toBe("everything")
     }).pipe(run)
   )
 })
@@ -702,7 +723,9 @@ describe("a folder as a source", () => {
         return { polled, error }
       })
       const { value } = yield* withAdvancingClock(Effect.race(all, writing))
-      expect(value.polled).toEqual({ cursor, changed: "nothing" })
+      const reason =
+        "photos/bell.jpg: it is still being written, or has just changed. A file that is always being written, such as a log, belongs outside of the folder"
+      expect(value.polled).toEqual({ cursor, changed: { reason, isGrowing: true } })
       expect(value.error.message).toBe(
         'Source "exhibits": photos/bell.jpg: it is still being written, or has just changed.'
       )

@@ -155,6 +155,17 @@ describe("a Sanity source", () => {
     }).pipe(run)
   )
 
+  it.scopedLive("reads a query that depends on the time at each tick", () =>
+    Effect.gen(function* () {
+      const server = yield* SanityServer.make(documents)
+      const queries = { events: '*[_type == "event" && dateTime(ends) > dateTime(now())]' }
+      expect((yield* setUp(server, { queries })).poll).toBeUndefined()
+      expect(
+        (yield* setUp(server, { queries: { events: '*[_type == "event" && now > 1]' } })).poll
+      ).toBeDefined()
+    }).pipe(run)
+  )
+
   it.scopedLive("finds a draft that is discarded, and not the newest document", () =>
     Effect.gen(function* () {
       const server = yield* SanityServer.make([
