@@ -8,8 +8,6 @@ export const notYet: Readonly<Record<number, ReadonlyArray<ReaderName>>> = {
   6: ["folder", "JSON", "tables", "Strapi", "Directus", "Sanity", "function"],
   7: ["folder", "JSON", "tables", "Strapi", "Directus", "Sanity", "function"],
   8: ["Strapi", "Directus"],
-  9: ["Strapi", "Directus"],
-  10: ["Directus"],
   14: ["folder", "function"],
   15: ["folder", "JSON", "tables", "Strapi", "Directus", "Sanity", "function"],
   16: ["folder", "JSON"],

@@ -3,7 +3,7 @@
  */
 import { expect } from "@effect/vitest"
 import { language } from "../../src/layers/client/helpers/language.ts"
-import { inDocument, published, refused, rule, warned } from "./harness.ts"
+import { inDocument, published, quiet, refused, rule, warned } from "./harness.ts"
 import { linked, related, translated } from "./readers.ts"
 
 const latin1 = (text: string) => Buffer.from(text, "latin1")
@@ -86,11 +86,12 @@ export const texts = [
         const museum = yield* open({
           documents,
           change: ({ url }) =>
-            decodeURIComponent(url).includes("status")
+            url.startsWith("/permissions") || decodeURIComponent(url).includes("status")
               ? { status: 403, body: Buffer.from(JSON.stringify(forbidden)) }
               : {}
         })
         warned(yield* museum.fetch, "rights:field", "objects", "status")
+        quiet(yield* (yield* open({ documents })).fetch)
         return
       }
       const messages = []

@@ -15,6 +15,8 @@ interface State {
   types: Record<string, string>
   /** What the token may not read. */
   forbidden: ReadonlyArray<string>
+  /** The fields that the token may read, if it may not read all, by collections. */
+  rights: Record<string, ReadonlyArray<string>>
   /** How many items it gives at once. */
   limit: number
 }
@@ -43,7 +45,7 @@ const unlessKnown =
 
 const answerTo = (
   { headers, url }: ReceivedRequest,
-  { collections, files, forbidden, limit, types }: State
+  { collections, files, forbidden, limit, rights, types }: State
 ): Answer => {
   const { pathname, searchParams } = new URL(url, "http://localhost")
   const [, kind = "", name = ""] = pathname.split("/")
@@ -57,6 +59,15 @@ const answerTo = (
       return files[name] === undefined
         ? refuse(403, "You don't have permission to access this.")
         : text(200, files[name], { "content-type": types[name] ?? "image/jpeg" })
+    case "permissions":
+      return json(200, {
+        data: Object.fromEntries(
+          Object.keys(collections).map((name) => [
+            name,
+            { read: { access: "full", fields: rights[name] ?? ["*"] } }
+          ])
+        )
+      })
     case "items":
       break
     default:
@@ -68,7 +79,9 @@ const answerTo = (
   }
   const { isSingleton, items } = collection
   const fields = (searchParams.get("fields") ?? "*").split(",").map((path) => path.split(".")[0] ?? "")
-  const unknown = fields.find((field) => field !== "*" && items.every((item) => !(field in item)))
+  const unknown = fields.find(
+    (field) => field !== "*" && (!mayRead(field, rights[name]) || items.every((item) => !(field in item)))
+  )
   if (unknown !== undefined) {
     return refuse(403, `You don't have permission to access field "${unknown}" in collection "${name}".`)
   }
@@ -81,6 +94,8 @@ const answerTo = (
   const data = found.slice(offset, offset + Math.min(limit, Number(searchParams.get("limit") ?? limit)))
   return unlessKnown({ meta: { filter_count: found.length }, data })
 }
+
+const mayRead = (field: string, readable: ReadonlyArray<string> = [field]) => readable.includes(field)
 
 /** Evaluates only what the filter says of `status`. */
 const isIn = (filter: string, status: unknown): boolean => {
@@ -96,6 +111,7 @@ export const startDirectus = (initial: Partial<State>) =>
       files: {},
       types: {},
       forbidden: [],
+      rights: {},
       limit: 100,
       ...initial
     }

@@ -8,6 +8,7 @@ import * as UrlParams from "@effect/platform/UrlParams"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
@@ -16,12 +17,16 @@ import * as Stream from "effect/Stream"
 import { expects, omittable, optional } from "../../internal/Options.ts"
 import { ifUnset, isHttpBase, secret } from "../../internal/optionSchemas.ts"
 import { excerpt } from "../../internal/printable.ts"
+import { countText } from "../../internal/readable.ts"
 import { SourceError } from "../../services/SourceError.ts"
+import { note } from "../../services/Warning.ts"
 import { passes } from "../httpClient/httpFailure.ts"
 import type { RequestFailed } from "../httpClient/Requests.ts"
 import { DocumentOptions } from "./DocumentOptions.ts"
+import { type JsonObject, mapParts } from "./jsonValues.ts"
 import { fileFieldsOfReader } from "./media/MediaOptions.ts"
 import { makeRequests, redirectAdvice } from "./readText.ts"
+import { noticeCounted } from "./warnings.ts"
 import { isLast, type List, type ListChanged, type ListProgress, readList } from "./wholeList.ts"
 
 /** A text that is not empty. */
@@ -150,8 +155,12 @@ export const credentials = (token: CmsOptions["token"]): Readonly<Record<string,
 /** The parameters of a request; a name may come several times. */
 export type Parameters = ReadonlyArray<readonly [name: string, value: string]>
 
-/** Requests the content of a collection. */
-export type Ask = (collection: string, parameters: Parameters) => Effect.Effect<unknown, SourceError>
+/** Requests the content of a collection, or what is at another path of the server. */
+export type Ask = (
+  collection: string,
+  parameters: Parameters,
+  path?: string
+) => Effect.Effect<unknown, SourceError>
 
 /** Makes the requests of a source. */
 export const makeAsk = (
@@ -173,15 +182,51 @@ export const makeAsk = (
         : refused(vendor, collection, status, token !== undefined, refusal, error)
     }
 
-    const ask: Ask = (collection, parameters) => {
+    const ask: Ask = (collection, parameters, path = vendor.path) => {
       const query = UrlParams.toString(UrlParams.fromInput(parameters))
-      return Effect.mapBoth(getJson(`${url}/${vendor.path}/${collection}?${query}`, headers), {
+      return Effect.mapBoth(getJson(`${url}/${path}/${collection}?${query}`, headers), {
         onFailure: (error) => failed(collection, error),
         onSuccess: ({ json }) => json
       })
     }
     return ask
   })
+
+/**
+ * Leaves out what is unpublished in a value, at any depth, with a warning that has the number: from lists, and as `null`
+ * elsewhere.
+ */
+export const withoutUnpublished = (
+  value: unknown,
+  isUnpublished: (object: JsonObject) => boolean
+): Effect.Effect<unknown> =>
+  Effect.suspend(() => {
+    let count = 0
+    const isOut = (part: unknown): boolean => Predicate.isReadonlyRecord(part) && isUnpublished(part)
+    const published = (part: unknown): unknown => {
+      if (isOut(part)) {
+        count++
+        return null
+      }
+      if (!Array.isArray(part)) return mapParts(part, published)
+      const kept = part.some(isOut) ? part.filter(Predicate.not(isOut)) : part
+      count += part.length - kept.length
+      return mapParts(kept, published)
+    }
+    const left = published(value)
+    return Effect.as(count === 0 ? Effect.void : noticeUnpublished(count), left)
+  })
+
+const noticeUnpublished = (count: number) =>
+  noticeCounted([
+    {
+      ...note(""),
+      about: "unpublished",
+      count,
+      text: (count) =>
+        `${countText(count, "unpublished item")} in published ones, left out. Publish what is to be shown, or remove it from what leads to it`
+    }
+  ])
 
 /**
  * A page of a collection, the one item of a value that is no collection, or a description of an unexpected response.

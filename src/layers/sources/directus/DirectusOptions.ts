@@ -109,6 +109,6 @@ export const DirectusOptions = Schema.Struct({
     isName: /^[\w-]+$/,
     wrongName: "the name of a collection"
   }),
-  status: optional(expects(Schema.Array(filled("a status")), 'an array such as ["published"]'), ["published"])
+  status: omittable(expects(Schema.Array(filled("a status")), 'an array such as ["published"]'))
 })
 export type DirectusOptions = typeof DirectusOptions.Type

@@ -3,13 +3,16 @@
  * request.
  */
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { SourceError } from "../../../services/SourceError.ts"
 import * as Cms from "../../documents/Cms.ts"
+import { property } from "../../documents/jsonValues.ts"
+import { notice } from "../../documents/warnings.ts"
 import { ListChanged, type ListProgress } from "../../documents/wholeList.ts"
-import type { Collection, DirectusOptions } from "./DirectusOptions.ts"
+import type { Collection } from "./DirectusOptions.ts"
 import { type Item, translationsField } from "./languages.ts"
 
 const ItemSchema = Schema.declare(Predicate.isReadonlyRecord)
@@ -91,25 +94,79 @@ export const directus: Cms.Vendor = {
   }
 }
 
-/** Whether a collection has a field, and the token may read it. Directus gives the same error for both. */
-export const hasField = (ask: Cms.Ask, name: string, field: string) =>
-  ask(name, textsOf({ fields: field, limit: 1 })).pipe(
-    Effect.as(true),
-    Effect.catchIf(
-      ({ status }) => status === 403,
-      () => Effect.succeed(false)
-    )
+/**
+ * Tells whether a collection has a field. Directus gives the same error for a field that is not there and for one that
+ * the token may not read: `hidden` says that the token may read certain other fields only, and `unknown` that it may not
+ * read its rights either.
+ */
+export const makeAskField = (ask: Cms.Ask) =>
+  Effect.map(
+    Effect.cached(
+      Effect.catchIf(
+        ask("me", [], "permissions"),
+        ({ isTransient }) => isTransient !== true,
+        () => Effect.succeed(undefined)
+      )
+    ),
+    (rights) =>
+      Effect.fnUntraced(function* (name: string, field: string) {
+        const found = yield* Effect.either(ask(name, textsOf({ fields: field, limit: 1 })))
+        if (Either.isRight(found)) return "there"
+        if (found.left.status !== 403) return yield* found.left
+        const read = property(property(property(yield* rights, "data"), name), "read")
+        const fields = property(read, "fields")
+        if (!Array.isArray(fields)) return "unknown"
+        return fields.includes("*") || fields.includes(field) ? "missing" : "hidden"
+      })
   )
+
+export type AskField = Effect.Effect.Success<ReturnType<typeof makeAskField>>
+
+/** Whether items have a status. Fails if the configuration names statuses, and the token may not read them. */
+export const hasStatus = Effect.fnUntraced(function* (askField: AskField, name: string, isNamed: boolean) {
+  const found = yield* askField(name, "status")
+  const rights =
+    'in Directus, Settings, Access Policies, allow "read" of "status", or of all fields if there is none'
+  if (found === "hidden" && isNamed) {
+    return yield* new SourceError({
+      detail: `The token may not read the field "status" of ${name}, which "status" asks for: ${rights}`
+    })
+  }
+  if (found === "hidden" || found === "unknown") {
+    yield* notice([
+      {
+        code: "rights:field",
+        subject: "status",
+        text: `if ${name} has a field "status", the token may not read it, and unpublished items are saved: ${rights}. With status: [] in the configuration, every item may be shown, unless a "filter" leaves it out`
+      }
+    ])
+  }
+  return found === "there"
+})
+
+/** Whether items have translations. */
+export const hasTranslations = Effect.fnUntraced(function* (askField: AskField, name: string) {
+  const found = yield* askField(name, translationsField)
+  if (found === "hidden") {
+    yield* notice([
+      {
+        code: "rights:field",
+        subject: translationsField,
+        text: `if ${name} has "${translationsField}", the token may not read them: in Directus, Settings, Access Policies, allow "read" of them, or of all fields if there are none`
+      }
+    ])
+  }
+  return found === "there"
+})
 
 /** The items of a collection, each once, or the item of a singleton. */
 export const readCollection = Effect.fnUntraced(function* (
   ask: Cms.Ask,
   name: string,
   collection: Collection,
-  { hasLanguages, status }: Pick<DirectusOptions, "status"> & { readonly hasLanguages: boolean }
+  { hasLanguages, status }: { readonly hasLanguages: boolean; readonly status: ReadonlyArray<string> }
 ) {
-  const hasStatus = status.length > 0 && (yield* hasField(ask, name, "status"))
-  const query = queryOf(collection, hasLanguages, hasStatus ? status : [])
+  const query = queryOf(collection, hasLanguages, status)
   const { items, single } = yield* Cms.readCollection<Item>(directus, {
     name,
     ask: makeAskPage(ask, name, query, collection.key),
@@ -122,7 +179,7 @@ export const readCollection = Effect.fnUntraced(function* (
 const queryOf = (
   { deep, fields, filter, key, sort }: Collection,
   hasLanguages: boolean,
-  status: DirectusOptions["status"]
+  status: ReadonlyArray<string>
 ): Item => ({
   fields: [...fields, key, ...(hasLanguages ? translationFields(fields) : [])],
   filter: {

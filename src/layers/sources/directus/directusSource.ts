@@ -12,16 +12,16 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type { ContentSourceDefinition } from "../../../services/ContentSource.ts"
-import { credentials, makeAsk } from "../../documents/Cms.ts"
+import { credentials, makeAsk, withoutUnpublished } from "../../documents/Cms.ts"
 import { Value } from "../../documents/Document.ts"
 import { define } from "../../documents/DocumentOptions.ts"
 import * as DocumentSource from "../../documents/DocumentSource.ts"
 import { type JsonObject, mapObjects } from "../../documents/jsonValues.ts"
 import type { MediaObject } from "../../documents/media/placeMedia.ts"
 import { notice } from "../../documents/warnings.ts"
-import { directus, hasField, readCollection } from "./api.ts"
+import { type AskField, directus, hasStatus, hasTranslations, makeAskField, readCollection } from "./api.ts"
 import { type Collection, DirectusOptions, type DirectusSourceConfig } from "./DirectusOptions.ts"
-import { inLanguages, readTranslations, translationsField } from "./languages.ts"
+import { inLanguages, isUnpublished, readTranslations } from "./languages.ts"
 
 /**
  * A source of content for the content plugin's `sources`: the collections of a Directus, each as a document.
@@ -33,17 +33,22 @@ export const directusSource = (config: DirectusSourceConfig): ContentSourceDefin
   define("the Directus source", DirectusOptions, config, make)
 
 const make = Effect.fnUntraced(function* (options: DirectusOptions) {
-  const { collections, locales, url } = options
+  const { collections, locales, status = ["published"], url } = options
   const ask = yield* makeAsk(directus, options)
 
-  const documentOf = Effect.fnUntraced(function* ([name, collection]: readonly [string, Collection]) {
-    const hasLanguages = locales.length > 0 && (yield* hasField(ask, name, translationsField))
+  const documentOf = (askField: AskField, [name, collection]: readonly [string, Collection]) => {
     const value = Effect.gen(function* () {
-      const content = yield* readCollection(ask, name, collection, { ...options, hasLanguages })
-      const { items, warnings } = readTranslations([content].flat(), { ...options, ...collection })
+      const hasLanguages = locales.length > 0 && (yield* hasTranslations(askField, name))
+      const isFiltered = status.length > 0 && (yield* hasStatus(askField, name, options.status !== undefined))
+      const content = yield* readCollection(ask, name, collection, {
+        hasLanguages,
+        status: isFiltered ? status : []
+      })
+      const published = yield* withoutUnpublished(content, isUnpublished(status))
+      const { items, warnings } = readTranslations([published].flat(), collection)
       yield* notice(warnings)
       const translated = inLanguages(items, locales)
-      return withUrls(Array.isArray(content) ? translated : translated[0], url)
+      return withUrls(Array.isArray(content) ? translated : (translated[0] ?? null), url)
     })
     return {
       name,
@@ -51,13 +56,13 @@ const make = Effect.fnUntraced(function* (options: DirectusOptions) {
       url: `${url}/items/${name}`,
       content: Value({ value })
     }
-  })
+  }
 
   return yield* DocumentSource.make({
     options,
     open: () =>
-      Effect.map(Effect.forEach(Object.entries(collections), documentOf), (documents) => ({
-        documents,
+      Effect.map(makeAskField(ask), (askField) => ({
+        documents: Object.entries(collections).map((entry) => documentOf(askField, entry)),
         reader: readFile(url)
       })),
     serverHeaders: credentials(options.token),

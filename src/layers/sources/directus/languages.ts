@@ -7,7 +7,7 @@ import { excerpt } from "../../../internal/printable.ts"
 import { countText } from "../../../internal/readable.ts"
 import { note, type Warning } from "../../../services/Warning.ts"
 import { mapObjects } from "../../documents/jsonValues.ts"
-import type { Collection, DirectusOptions } from "./DirectusOptions.ts"
+import type { Collection } from "./DirectusOptions.ts"
 
 /** An item of a collection, and the field with its translations. */
 export type Item = Readonly<Record<string, unknown>>
@@ -30,23 +30,32 @@ const rowsOf = (item: Item): ReadonlyArray<Item> | undefined => {
 const isRow = (row: unknown): row is Item =>
   Predicate.isReadonlyRecord(row) && Object.hasOwn(row, languageField)
 
+/** The statuses of unpublished items in Directus' own collections; any other one may be content. */
+const unpublished: ReadonlySet<unknown> = new Set(["draft", "archived"])
+
+/** Whether an object in an item is unpublished: a related item, or a translation with another status. */
+export const isUnpublished =
+  (status: ReadonlyArray<string>) =>
+  (object: Item): boolean =>
+    status.length > 0 &&
+    Predicate.isString(object.status) &&
+    !status.includes(object.status) &&
+    (unpublished.has(object.status) || isRow(object))
+
 /** Fields that Directus writes into each row of a collection. */
 const systemField = /^(?:sort|status|(?:date|user)_(?:created|updated))$/
 
 /**
- * Removes unusable translations, at any depth: drafts, which have another `status`, and rows without a language,
- * which Directus makes by itself and which cause a warning. `sort`, `status`, dates, users and the relation to the
+ * Removes translations without a language, at any depth, which Directus makes by itself, with a warning. `sort`, `status`, dates, users and the relation to the
  * item are removed from a translation if the item has the same field, so that they do not replace it.
  */
 export const readTranslations = (
-  items: ReadonlyArray<Item>,
-  { key, status }: Pick<DirectusOptions, "status"> & Pick<Collection, "key">
+  items: ReadonlyArray<unknown>,
+  { key }: Pick<Collection, "key">
 ): { readonly items: ReadonlyArray<Item>; readonly warnings: ReadonlyArray<Warning> } => {
   let removed = 0
   let first = ""
   const keyOf = (item: Item) => item[key] ?? item.id
-  const isDraft = (row: Item) =>
-    status.length > 0 && Predicate.isString(row.status) && !status.includes(row.status)
 
   const leadsTo = (item: Item, name: string, value: unknown) =>
     name.endsWith("_id") && (Predicate.isReadonlyRecord(value) ? keyOf(value) : value) === keyOf(item)
@@ -66,7 +75,7 @@ export const readTranslations = (
     removed += rows.length - named.length
     return {
       ...item,
-      [translationsField]: named.filter(Predicate.not(isDraft)).map((row) => textsOf(row, item))
+      [translationsField]: named.map((row) => textsOf(row, item))
     }
   }
 

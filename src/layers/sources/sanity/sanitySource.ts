@@ -22,6 +22,7 @@ import type { RecordKey } from "../../../internal/recordKey.ts"
 import { type ContentSourceDefinition, changesSince } from "../../../services/ContentSource.ts"
 import type { SourceError } from "../../../services/SourceError.ts"
 import { note, type Warning } from "../../../services/Warning.ts"
+import { withoutUnpublished } from "../../documents/Cms.ts"
 import { type Document, Value } from "../../documents/Document.ts"
 import { define } from "../../documents/DocumentOptions.ts"
 import * as DocumentSource from "../../documents/DocumentSource.ts"
@@ -90,7 +91,8 @@ const answerOf = Effect.fnUntraced(function* (
 ) {
   const { value, warnings } = withAssetUrls(yield* ask({ ...query, name }), options)
   yield* notice(warnings)
-  return inLanguages(value)
+  const isDraft = ({ _id }: JsonObject) => Predicate.isString(_id) && /^(?:drafts|versions)\./.test(_id)
+  return inLanguages(options.perspective === "published" ? yield* withoutUnpublished(value, isDraft) : value)
 })
 
 /** The lists of Sanity's plugin for languages, `[{ _key: "de", value }]` or with `language`, as `{ de: value }`, at any depth. */

@@ -302,11 +302,13 @@ const merged = (
 
 const inOrder = (translations: ReadonlyArray<Translation>): ReadonlyArray<string> =>
   translations.reduce<ReadonlyArray<string>>((order, { entries }) => {
-    const following = new Map(["", ...order].map((id) => [id, [id]]))
-    let group = following.get("")
+    const first = [""]
+    const following = new Map([["", first]])
+    for (const id of order) following.set(id, [id])
+    let group = first
     for (const { documentId } of entries) {
       const own = following.get(documentId)
-      if (own === undefined) group?.push(documentId)
+      if (own === undefined) group.push(documentId)
       else group = own
     }
     return [...following.values()].flat().slice(1)

@@ -10,13 +10,14 @@
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type { ContentSourceDefinition } from "../../../services/ContentSource.ts"
-import { makeAsk } from "../../documents/Cms.ts"
+import { makeAsk, withoutUnpublished } from "../../documents/Cms.ts"
 import { Value } from "../../documents/Document.ts"
 import { define } from "../../documents/DocumentOptions.ts"
 import * as DocumentSource from "../../documents/DocumentSource.ts"
-import { mapObjects } from "../../documents/jsonValues.ts"
+import { type JsonObject, mapObjects } from "../../documents/jsonValues.ts"
 import type { MediaObject } from "../../documents/media/placeMedia.ts"
 import { isLocalized, makeLasting, readPlain, readTranslations, strapi } from "./api.ts"
 import { StrapiOptions, type StrapiSourceConfig, type StrapiType } from "./StrapiOptions.ts"
@@ -43,7 +44,11 @@ const make = Effect.fnUntraced(function* (options: StrapiOptions) {
       name,
       key: ["documentId"],
       url: `${url}/api/${name}`,
-      content: Value({ value: Effect.map(read, withoutFormats) })
+      content: Value({
+        value: Effect.flatMap(Effect.map(read, withoutFormats), (content) =>
+          status === "draft" ? Effect.succeed(content) : withoutUnpublished(content, isDraftIn(content))
+        )
+      })
     }
   })
 
@@ -93,6 +98,19 @@ export const readFile = (value: unknown): Option.Option<MediaObject> =>
         focus: hasFocalPoint(value) ? { x: value.focalPoint.x / 100, y: value.focalPoint.y / 100 } : undefined
       })
     : Option.none()
+
+/**
+ * Finds the drafts among related entries. The entries themselves are those that the server calls published, and files
+ * have no drafts.
+ */
+const isDraftIn = (content: unknown) => {
+  const own = new Set<unknown>([content].flat())
+  return (object: JsonObject): boolean =>
+    object.publishedAt === null &&
+    Predicate.isString(object.documentId) &&
+    !isMedia(object) &&
+    !own.has(object)
+}
 
 /** Removes the smaller pictures that Strapi has made of each picture. */
 export const withoutFormats = (value: unknown): unknown =>

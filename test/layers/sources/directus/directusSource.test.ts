@@ -4,8 +4,10 @@
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import * as RequestPacingMemory from "../../../../src/layers/memory/RequestPacingMemory.ts"
@@ -178,6 +180,81 @@ describe("directusSource", () => {
       expect(yield* savedWith({ status: [] })).toEqual(items)
     }
   )
+
+  scenario("leaves out drafts inside of items, at any depth, and says how many", function* () {
+    const draft = { id: 7, status: "draft", name: "Secret" }
+    const item = {
+      id: 1,
+      status: "published",
+      room: draft,
+      related: [draft, { id: 8, object: { id: 9, status: "archived" } }, { id: 10, status: "on loan" }],
+      translations: [
+        { languages_code: "de-DE", status: "in review", title: "Glocke" },
+        { languages_code: "en-US", status: "published", title: "Bell" }
+      ]
+    }
+    const savedWith = Effect.fnUntraced(function* (config: Pick<DirectusSourceConfig, "status">) {
+      const { fetch } = yield* setUp(
+        {
+          collections: {
+            objects: { items: [item] },
+            homepage: { isSingleton: true, items: [{ id: 1, room: draft }] }
+          }
+        },
+        { collections: { objects: {}, homepage: {} }, ...config }
+      )
+      const { read, warnings } = yield* fetch()
+      return { objects: yield* read("objects"), homepage: yield* read("homepage"), said: textsOf(warnings) }
+    })
+    const { homepage, objects, said } = yield* savedWith({})
+    expect(objects).toEqual([
+      {
+        id: 1,
+        status: "published",
+        title: { "en-US": "Bell" },
+        room: null,
+        related: [
+          { id: 8, object: null },
+          { id: 10, status: "on loan" }
+        ]
+      }
+    ])
+    expect(homepage).toEqual({ id: 1, room: null })
+    expect(said).toEqual([
+      expect.stringContaining('"objects": 4 unpublished items'),
+      expect.stringContaining('"homepage": 1 unpublished item ')
+    ])
+    expect(JSON.stringify(yield* savedWith({ status: [] }))).toContain("Secret")
+  })
+
+  scenario("tells a field that the token may not read from one that is not there", function* () {
+    const fetched = Effect.fnUntraced(function* (
+      rights: Record<string, ReadonlyArray<string>>,
+      config: Pick<DirectusSourceConfig, "locales" | "status">
+    ) {
+      const { fetch } = yield* setUp(
+        { collections: { objects: { items: [{ id: 1, title: "Bell" }] } }, rights },
+        { collections: { objects: { fields: ["id", "title"] } }, ...config }
+      )
+      const outcome = yield* Effect.either(fetch())
+      return Either.match(outcome, {
+        onLeft: ({ message }) => message,
+        onRight: ({ warnings = [] }) =>
+          warnings.map((warning) =>
+            Predicate.isString(warning) ? warning : `${warning.code} ${warning.subject}`
+          )
+      })
+    })
+    const some = { objects: ["id", "title"] }
+    expect(yield* fetched({}, { status: ["published"], locales: ["de-DE"] })).toEqual([])
+    expect(yield* fetched(some, {})).toEqual(["rights:field objects/status"])
+    expect(yield* fetched(some, { status: ["published"] })).toContain(
+      'may not read the field "status" of objects'
+    )
+    expect(yield* fetched(some, { status: [], locales: ["de-DE"] })).toEqual([
+      "rights:field objects/translations"
+    ])
+  })
 
   scenario("saves translated collections once for each language, and all others once", function* () {
     const translations = [

@@ -17,6 +17,7 @@ import { withLog } from "../../../support/logged.ts"
 import { messageOf, openWithTestClock } from "../../../support/openSource.ts"
 import type { ReceivedRequest } from "../../../support/ScriptedServer.ts"
 import { type StrapiEntry, startStrapi, strapiToken } from "../../../support/strapi.ts"
+import { textsOf } from "../../../support/warnings.ts"
 
 const environment = Layer.mergeAll(NodeContext.layer, httpClient, RequestPacingMemory.layer)
 
@@ -156,6 +157,27 @@ describe("strapiSource", () => {
     ]) {
       expect(asked).toContain(part)
     }
+  })
+
+  scenario("leaves out drafts among related entries, unless it saves drafts", function* () {
+    const room = { ...entry("r", 7, { name: "Secret" }), publishedAt: null }
+    const savedWith = Effect.fnUntraced(function* (status: "published" | "draft") {
+      const publishedAt = status === "draft" ? null : "2026-01-02T03:04:05.678Z"
+      const { fetch } = yield* setUp(
+        {
+          types: {
+            articles: { entries: [{ ...entry("a", 1, { room, parts: [{ rooms: [room] }] }), publishedAt }] }
+          }
+        },
+        { types: { articles: { populate: "*" } }, status }
+      )
+      const { read, warnings } = yield* fetch()
+      return { articles: yield* read("articles"), said: textsOf(warnings) }
+    })
+    const { articles, said } = yield* savedWith("published")
+    expect(articles).toMatchObject([{ documentId: "a", room: null, parts: [{ rooms: [] }] }])
+    expect(said).toEqual([expect.stringContaining("2 unpublished items")])
+    expect(JSON.stringify(yield* savedWith("draft"))).toContain("Secret")
   })
 
   describe("strapiSource with locales", () => {
