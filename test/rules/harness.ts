@@ -12,17 +12,21 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
 import { content } from "../../src/index.ts"
 import * as ControllerStateMemory from "../../src/layers/controller/ControllerStateMemory.ts"
 import * as HttpClientNode from "../../src/layers/httpClient/HttpClientNode.ts"
 import * as CommandBusMemory from "../../src/layers/memory/CommandBusMemory.ts"
 import * as EventBusMemory from "../../src/layers/memory/EventBusMemory.ts"
 import * as ReplayBacklogMemory from "../../src/layers/memory/ReplayBacklogMemory.ts"
+import * as RequestPacingMemory from "../../src/layers/memory/RequestPacingMemory.ts"
 import { CommandBus } from "../../src/services/CommandBus.ts"
+import type { SourceChanges } from "../../src/services/ContentSource.ts"
 import { ControllerState } from "../../src/services/ControllerState.ts"
+import type { SourceError } from "../../src/services/SourceError.ts"
 import { withAdvancingClock } from "../../src/testing.ts"
 import { withLog } from "../support/logged.ts"
 import type { Change } from "./front.ts"
@@ -127,6 +131,11 @@ export interface Opened {
   readonly fetch: Effect.Effect<Outcome>
   /** Whether a fetch would change anything; `undefined` if it fails. */
   readonly check: Effect.Effect<boolean | undefined>
+  /**
+   * What the next poll finds, "everything" for a source that is fetched at each tick. Somebody changes the world
+   * meanwhile, if `writing` does so.
+   */
+  readonly poll: (writing?: () => void) => Effect.Effect<SourceChanges["changed"] | SourceError, unknown>
   /** A fetch of the same source into another folder, where nothing was saved before. */
   readonly fresh: Effect.Effect<Outcome, unknown, Scope.Scope>
 }
@@ -178,7 +187,26 @@ const openAt = Effect.fnUntraced(function* (reader: ReaderName, world: World, op
   stand.give(world)
   const { check, fetch } = yield* contentAt(stand, options)
   const fresh = Effect.flatMap(contentAt(stand, options), ({ fetch }) => fetch)
-  return { give: stand.give, fetch, check, fresh }
+  const made = stand.source(options).make
+  const environment = yield* Layer.build(Layer.merge(platform, RequestPacingMemory.layer))
+  const scope = yield* Effect.scope
+  const making = yield* Effect.cached(Scope.extend(Effect.provide(made, environment), scope))
+  let cursor = Option.none<string>()
+  const poll: Opened["poll"] = (writing) =>
+    Effect.gen(function* () {
+      const source = yield* making
+      if (source.poll === undefined) return "everything"
+      const isWriting =
+        writing === undefined
+          ? Effect.never
+          : Effect.forever(Effect.zipRight(Effect.sync(writing), Effect.sleep("300 millis")))
+      const asked = Effect.either(source.poll(cursor))
+      const { value } = yield* withAdvancingClock(Effect.raceFirst(asked, isWriting))
+      if (Either.isLeft(value)) return value.left
+      cursor = Option.some(value.right.cursor)
+      return value.right.changed
+    })
+  return { give: stand.give, fetch, check, fresh, poll }
 })
 
 const contentAt = Effect.fnUntraced(function* (stand: Stand, options: Options) {

@@ -20,10 +20,35 @@ export const polls = [
     11,
     "A poll that cannot tell is asked again, and named after five minutes (a file that grows all the time: after an hour)",
     "warn",
-    "● p ● p p ● ●"
+    "● p ● p p ● ●",
+    function* ({ open, reader }) {
+      let writes = 0
+      const world = (): World => ({
+        documents: {
+          objects: Array.from({ length: ++writes }, (_, id) => ({ id: `${id}`, title: `${writes}` }))
+        }
+      })
+      const away: Change = () => ({ status: 503, body: Buffer.from("busy") })
+      const museum = yield* open(world())
+      expect(yield* museum.poll()).toBe("everything")
+      const writing = reader === "folder" ? () => museum.give(world()) : undefined
+      if (writing === undefined) museum.give({ ...world(), change: away })
+      for (const _ of [1, 2]) expect(yield* museum.poll(writing)).not.toBe("nothing")
+      museum.give(world())
+      expect(yield* museum.poll()).toBe("everything")
+    }
   ),
 
-  rule(12, "An answer that depends on the time is asked for at each tick", "right", "s p s p p ● s"),
+  rule(
+    12,
+    "An answer that depends on the time is asked for at each tick",
+    "right",
+    "s p s p p ● s",
+    function* ({ open }) {
+      const museum = yield* open({ documents: { objects: [{ id: "bell", title: "Bell" }] }, isTimed: true })
+      for (const _ of [1, 2]) expect(yield* museum.poll()).toBe("everything")
+    }
+  ),
 
   rule(
     13,

@@ -68,6 +68,8 @@ export interface World {
   readonly isCsv?: boolean
   /** Whether JSON at a URL comes in pages. */
   readonly isPaged?: boolean
+  /** Whether documents depend on the time, where a reader has such documents. */
+  readonly isTimed?: boolean
   /** When files of a folder were changed. Default now. */
   readonly changedAt?: Date
   /** Changes what the server sends, or what is in the folder. */
@@ -262,6 +264,7 @@ const ownFunction = Effect.map(webServer, ({ last, url }) => ({
     source({
       ...common(options),
       media: mediaAt(url, last.get(), options, "**.url"),
+      poll: ({ get }) => get(`${url}/${last.names()[0]}`, { as: "text" }),
       fetch: async ({ get }) => {
         const headers = { authorization: `Bearer ${token}` }
         const documents = last.names().map(async (name) => {
@@ -478,7 +481,14 @@ const sanity = Effect.gen(function* () {
         live: false,
         token: SanityServer.token,
         media: mediaAt(front.url, last.get(), options, "**.url"),
-        queries: Object.fromEntries(last.names().map((name) => [name, `*[_type == "${name}"]`]))
+        queries: Object.fromEntries(
+          last
+            .names()
+            .map((name) => [
+              name,
+              `*[_type == "${name}"${last.get().isTimed ? " && dateTime(now()) > dateTime(begins)" : ""}]`
+            ])
+        )
       })
   }
 })
