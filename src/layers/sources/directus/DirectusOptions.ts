@@ -58,8 +58,8 @@ export interface DirectusSourceConfig extends Omit<DocumentConfig, "media"> {
   readonly collections: Readonly<Record<string, DirectusCollection>>
 
   /**
-   * Values of the field `status` to save, in collections that have it; `[]` saves all. Default
-   * `["published"]`.
+   * Values of the field `status` to save, in collections that have it; `[]` saves all. If it is set, a token that may
+   * not read the field is an error. Default published.
    */
   readonly status?: ReadonlyArray<string> | undefined
 
