@@ -15,7 +15,7 @@ export interface Machine {
   /** The port of the content server; 0 if there is none. */
   readonly port: number
   /** Executes a command, and waits for its result. */
-  readonly command: (type: string) => Promise<void>
+  readonly command: (type: string, fields?: object) => Promise<void>
   readonly stop: () => Promise<void>
 }
 
@@ -43,11 +43,11 @@ const startMachine = async (
     pid,
     downloads,
     port: name === "hub" ? Number(await logged(/Content server on http:\S+:(\d+)/)) : 0,
-    command: async (type) => {
+    command: async (type, fields) => {
       const response = await fetch(`${url}/command`, {
         method: "POST",
         headers: { "content-type": "application/json" },
-        body: JSON.stringify({ type })
+        body: JSON.stringify({ type, ...fields })
       })
       const text = await response.text()
       if (!response.ok) {
@@ -58,9 +58,11 @@ const startMachine = async (
   }
 }
 
-/** A hub that has fetched the folder. */
-export const startHub = async (plan: Plan & { readonly content: string }): Promise<Machine> => {
-  const hub = await startMachine("hub", plan, { CONTENT: plan.content })
+/** A hub that has fetched the folder, and expects this many screens, `screen-0` and so on. Default none. */
+export const startHub = async (
+  plan: Plan & { readonly content: string; readonly screens?: number }
+): Promise<Machine> => {
+  const hub = await startMachine("hub", plan, { CONTENT: plan.content, SCREENS: String(plan.screens ?? 0) })
   await until(() => versionOf(hub) !== undefined)
   return hub
 }

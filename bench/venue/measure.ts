@@ -274,3 +274,50 @@ export const crowd = (
       await Promise.all([...crowd, hub].map(({ stop }) => stop()))
     }
   })
+
+export interface ScreensPlan {
+  readonly screens: number
+  /** How often each screen acks, in milliseconds. */
+  readonly everyMs: number
+  readonly restMs: number
+  readonly durationMs: number
+}
+
+/** Screens that renew their leases, evenly spread. */
+export const screens = (
+  { nodeArguments }: Settings,
+  { durationMs, everyMs, restMs, screens }: ScreensPlan
+): Promise<Figures> =>
+  withFolder(async (directory) => {
+    const content = join(directory, "content")
+    writeEdition(content, 1, { files: 2, bytes: 2048, changed: 1, changedBytes: 1024 })
+    const hub = await startHub({ directory: join(directory, "hub"), content, nodeArguments, screens })
+    let acks = 0
+    let failed = 0
+    const versionId = versionOf(hub)
+    const ack = (index: number) =>
+      hub
+        .command("content.ack", {
+          consumerId: `screen-${index % screens}`,
+          versionId,
+          renewMs: everyMs,
+          visible: true
+        })
+        .then(
+          () => acks++,
+          () => failed++
+        )
+    let next = 0
+    const timer = setInterval(() => ack(next++), everyMs / screens)
+    try {
+      await sleep(restMs)
+      acks = 0
+      const [before, from] = [cpuOf(hub.pid), performance.now()]
+      await sleep(durationMs)
+      const cpu = cpuOf(hub.pid) - before
+      return { share: cpu / (performance.now() - from), cpu: (cpu * 1000) / acks, failed }
+    } finally {
+      clearInterval(timer)
+      await hub.stop()
+    }
+  })

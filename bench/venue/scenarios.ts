@@ -12,7 +12,7 @@ import {
   unit,
   type Variant
 } from "../scenario.ts"
-import { crowd, replicas, rsync, type VenuePlan } from "./measure.ts"
+import { crowd, replicas, rsync, screens, type VenuePlan } from "./measure.ts"
 
 const told = "replicas, told"
 const polls = "replicas, polling"
@@ -88,6 +88,7 @@ const scenarios = (quick: boolean, settings: Settings): ReadonlyArray<Scenario> 
     durationMs: quick ? 5000 : 60_000
   }
   const all = { ...thousand, restMs: quick ? 12_000 : 60_000 }
+  const wall = { everyMs: 20_000, restMs: quick ? 10_000 : 60_000, durationMs: quick ? 20_000 : 120_000 }
   return [
     {
       name: "venue",
@@ -175,6 +176,25 @@ const scenarios = (quick: boolean, settings: Settings): ReadonlyArray<Scenario> 
         { figure: "share", variant: "reports", atMost: 0.08 },
         { figure: "memory", variant: "reports" },
         { figure: "memory", variant: "without" }
+      ]
+    },
+    {
+      name: "screens",
+      note: `Screens of one controller that ack every ${wall.everyMs / 1000} s, for ${wall.durationMs / 1000} s from ${wall.restMs / 1000} s after the start. All runs at the same time.`,
+      together: true,
+      variants: [60, 240].map((count) => ({
+        label: `${count} screens`,
+        runs: quick ? 1 : 2,
+        run: () => screens(settings, { ...wall, screens: count })
+      })),
+      rows: [
+        { figure: "share", title: "Processor in use", format: percent(2) },
+        { figure: "cpu", title: "CPU for an ack", format: unit("µs", 0) },
+        { figure: "failed", title: "Acks that failed", format: count }
+      ],
+      targets: [
+        { figure: "share", variant: "240 screens", of: "60 screens", atMost: 4.5 },
+        { figure: "failed", variant: "240 screens", atMost: 0 }
       ]
     }
   ]

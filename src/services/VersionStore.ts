@@ -552,13 +552,17 @@ export class VersionStore extends Context.Tag("vitrine/VersionStore")<
 
     /**
      * Takes or renews a consumer's lease on a version. A `closing` consumer takes no lease: its existing lease, on
-     * any version, ends when two renewals are missing, after two minutes at least, unless it is renewed.
+     * any version, ends when two renewals are missing, after two minutes at least, unless it is renewed. Gives the
+     * consumer; `None` if it has no lease.
      */
     readonly acknowledge: (
       consumerId: string,
       versionId: string,
       details?: AckDetails
-    ) => Effect.Effect<void, VersionStoreError | InvalidConsumerId | VersionNotFound | TooManyLeases>
+    ) => Effect.Effect<
+      Option.Option<Consumer>,
+      VersionStoreError | InvalidConsumerId | VersionNotFound | TooManyLeases
+    >
 
     /**
      * The consumers that have reported last, at most 256, as known at the last ack or the last read of `versions`.

@@ -8,12 +8,13 @@ import * as Schema from "effect/Schema"
 import { Problem } from "../../src/services/Problem.ts"
 import * as Received from "./Received.ts"
 
+const Changed = Schema.extend(Problem, Schema.Struct({ change: Schema.String }))
+
 const Alert = Schema.Struct({
-  event: Schema.Literal("begin", "end"),
   text: Schema.String,
   node: Schema.optional(Schema.Struct({ id: Schema.String })),
-  problem: Schema.optional(Problem),
-  problems: Schema.optional(Schema.Array(Problem))
+  problem: Schema.optional(Changed),
+  problems: Schema.optional(Schema.Array(Changed))
 })
 
 /** One problem of one post. */
@@ -31,12 +32,14 @@ const alertsIn = (text: string): ReadonlyArray<Alerted> =>
     .split("\n")
     .slice(0, -1)
     .map((line) => decode(line))
-    .flatMap(({ event, node, problem, problems = [] }) =>
-      [...problems, ...(problem === undefined ? [] : [problem])].map((problem) => ({
-        event,
-        from: node?.id ?? "",
-        problem
-      }))
+    .flatMap(({ node, problem, problems = [] }) =>
+      [...problems, ...(problem === undefined ? [] : [problem])].map(
+        (problem): Alerted => ({
+          event: problem.change === "over" || problem.change === "unwatched" ? "end" : "begin",
+          from: node?.id ?? "",
+          problem
+        })
+      )
     )
 
 const port = 9000

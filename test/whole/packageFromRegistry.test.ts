@@ -272,32 +272,43 @@ describe.concurrent("the package from a registry (skipped where none is reachabl
       })
     )
 
-    scenario("runs its recipe for Effect 4: events of a PubSub and commands over HTTP", () =>
-      Effect.gen(function* () {
-        const { folder, write } = yield* projectWithPackage
-        yield* succeeds(folder, "npm", ...npmInstall, "effect@4", "neverthrow")
-        const [recipe] = samplesOf("docs/effect.md").filter(({ info }) => info === "effect4")
-        yield* write("controller.ts", `${recipe?.text}\n`)
-        yield* write("tsconfig.json", strictly({ module: "nodenext", moduleResolution: "nodenext" }))
-        expect(compilerSays(folder)).toEqual([])
+    scenario(
+      "runs its recipe for Effect 4: events of a PubSub, commands over HTTP, a port in use and SIGTERM",
+      () =>
+        Effect.gen(function* () {
+          const { folder, write } = yield* projectWithPackage
+          yield* succeeds(folder, "npm", ...npmInstall, "effect@4", "neverthrow")
+          const [recipe] = samplesOf("docs/effect.md").filter(({ info }) => info === "effect4")
+          yield* write("controller.ts", `${recipe?.text}\n`)
+          yield* write("tsconfig.json", strictly({ module: "nodenext", moduleResolution: "nodenext" }))
+          expect(compilerSays(folder)).toEqual([])
 
-        const bin = join(folder, "node_modules/jiti/lib/jiti-cli.mjs")
-        const controller = yield* runVitrine(["controller.ts"], { cwd: folder, bin, env: { PORT: "0" } })
-        const url = yield* controller.shown(/HTTP transport on (http:\S+): /)
-        const events = yield* Effect.promise((signal) => fetch(`${url}/events`, { signal }))
-        const send = (command: unknown) =>
-          Effect.promise(async () => {
-            const answer = await fetch(`${url}/command`, { method: "POST", body: JSON.stringify(command) })
-            return [answer.status, await answer.json()]
+          const bin = join(folder, "node_modules/jiti/lib/jiti-cli.mjs")
+          const controller = yield* runVitrine(["controller.ts"], { cwd: folder, bin, env: { PORT: "0" } })
+          const url = yield* controller.shown(/HTTP transport on (http:\S+): /)
+          const events = yield* Effect.promise((signal) => fetch(`${url}/events`, { signal }))
+          const send = (command: unknown) =>
+            Effect.promise(async () => {
+              const answer = await fetch(`${url}/command`, { method: "POST", body: JSON.stringify(command) })
+              return [answer.status, await answer.json()]
+            })
+          expect(yield* send({ type: "lamp.dim", percent: 40 })).toEqual([200, { result: { done: true } }])
+          expect(yield* send({ type: "lamp.dim", percent: "half" })).toMatchObject([500, {}])
+          const second = yield* runVitrine(["controller.ts"], {
+            cwd: folder,
+            bin,
+            env: { PORT: new URL(url).port }
           })
-        expect(yield* send({ type: "lamp.dim", percent: 40 })).toEqual([200, { result: { done: true } }])
-        expect(yield* send({ type: "lamp.dim", percent: "half" })).toMatchObject([500, {}])
-        yield* controller.signal("SIGINT")
-        expect(yield* Effect.promise(() => events.text())).toContain(
-          'event: lamp:dimmed\ndata: {"percent":40}\n\n'
-        )
-        expect(yield* controller.ended).toMatchObject({ status: 0 })
-      })
+          expect(yield* second.ended).toMatchObject({
+            status: 1,
+            stderr: expect.stringContaining(new URL(url).port)
+          })
+          yield* controller.signal("SIGTERM")
+          expect(yield* Effect.promise(() => events.text())).toContain(
+            'event: lamp:dimmed\ndata: {"percent":40}\n\n'
+          )
+          expect(yield* controller.ended).toMatchObject({ status: 0 })
+        })
     )
 
     scenario("is installed by pnpm, without Effect and with it", () =>

@@ -28,13 +28,13 @@ const headers = Schema.Record({
 
 /** The address that problems are posted to. */
 export interface AlertConfig {
-  /** Receives a `POST` with JSON when a problem begins or ends, or several problems at once. */
+  /** Receives a `POST` with JSON when problems begin, change or end. */
   readonly url: string | Redacted.Redacted
 
   /** Headers of each request, for example `Authorization`. Default none. */
   readonly headers?: Readonly<Record<string, string | Redacted.Redacted>> | undefined
 
-  /** How long a problem must last before it is posted. Default 2 minutes. */
+  /** How long a change must last before it is posted. Default 2 minutes. */
   readonly after?: DurationConfig | undefined
 }
 

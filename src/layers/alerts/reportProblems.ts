@@ -1,5 +1,5 @@
 /**
- * Announces the problems of a controller when they begin and end: in the log, by events, and to a receiver of alerts.
+ * Announces the problems of a controller when they begin and end: in the log and by events.
  */
 import * as Effect from "effect/Effect"
 import * as Ref from "effect/Ref"
@@ -8,7 +8,7 @@ import { durationText, withLocalTimes } from "../../internal/readable.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import { ControllerState, type Node } from "../../services/ControllerState.ts"
 import { EventBus } from "../../services/EventBus.ts"
-import { compare, type Found, type ProblemChange, type StandingProblems } from "../status/problems.ts"
+import { compare, type ProblemChange, type StandingProblems } from "../status/problems.ts"
 
 /** How often it checks. The state does not announce problems, because many begin by the passing of time. */
 const checkEvery = "5 seconds"
@@ -16,11 +16,9 @@ const checkEvery = "5 seconds"
 /**
  * Checks for problems until the scope ends. A new problem is logged and published as `controller:problem:begin`, with
  * its fields and the node, and again if its severity changes. A problem that is over or no longer watched is logged and
- * published as `controller:problem:end`, with `endedAt` in addition. `take` gets the result of each check.
+ * published as `controller:problem:end`, with `endedAt` in addition.
  */
-export const reportProblems = Effect.fnUntraced(function* (
-  take: (found: Found) => Effect.Effect<void> = () => Effect.void
-) {
+export const reportProblems = Effect.fnUntraced(function* () {
   const { read } = yield* ControllerState
   const bus = yield* EventBus
   const standing = yield* Ref.make<StandingProblems>(new Map())
@@ -44,7 +42,6 @@ export const reportProblems = Effect.fnUntraced(function* (
     const found = compare(yield* Ref.get(standing), problems, new Date(now).toISOString())
     yield* Ref.set(standing, found.standing)
     yield* Effect.forEach(found.changes, (change) => log(change, logs, now), { discard: true })
-    yield* take(found)
     yield* Effect.forEach(found.changes, (change) => publish(change, header.node), { discard: true })
   })
 

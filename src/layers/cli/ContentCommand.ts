@@ -24,6 +24,7 @@ import { runTask } from "../controller/Controller.ts"
 import * as ControllerServices from "../controller/ControllerServices.ts"
 import { inFile, type LoadedConfiguration } from "../controller/loadConfiguration.ts"
 import * as Configuration from "./Configuration.ts"
+import { chooseContent } from "./chooseContent.ts"
 import { CliError, type VitrineModule } from "./command.ts"
 import { setExitStatus } from "./processExit.ts"
 import type { Arguments, CommandName, Options } from "./program.ts"
@@ -86,27 +87,6 @@ export const make =
         setExitStatus("failure")
       }
     })
-
-/** Selects a content of the controller: by its name, or else the only content. If the controller knows none, another process may have it. */
-export const chooseContent = (
-  { content: given }: Options,
-  contents: ReadonlyArray<{ readonly name: string }>
-): Effect.Effect<string, CliError> => {
-  const names = contents.map(({ name }) => name).toSorted()
-  return names.length === 0 || (given === undefined && names.length === 1)
-    ? Effect.succeed(given ?? names[0] ?? "content")
-    : given !== undefined && names.includes(given)
-      ? Effect.succeed(given)
-      : whichContent(given, names)
-}
-
-const whichContent = (given: string | undefined, contents: ReadonlyArray<string>) => {
-  const problem =
-    given === undefined
-      ? "There are several contents: add --content NAME"
-      : `There is no content ${JSON.stringify(given)}`
-  return new CliError({ message: `${problem}. The contents are: ${contents.join(", ")}.` })
-}
 
 /** The commands of a content, with their default names. */
 const eventsOf = <Event extends { readonly name: string }, E>(

@@ -9,7 +9,7 @@ import * as Stream from "effect/Stream"
 import { askedForMs, TakenByScreen } from "../../services/AskedScreen.ts"
 import { IpcClient } from "../../services/IpcClient.ts"
 import { askController, caller } from "./askController.ts"
-import { chooseContent } from "./ContentCommand.ts"
+import { chooseContent } from "./chooseContent.ts"
 import { CliError } from "./command.ts"
 import type { Arguments, Options } from "./program.ts"
 

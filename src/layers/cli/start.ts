@@ -69,7 +69,8 @@ const runHere = Effect.fnUntraced(function* (file: string, runDir: string | unde
       Option.getOrUndefined(Option.map(claimed, ({ folder }) => path.join(folder, name)))
     yield* keepMutes(kept("mutes.json"))
     const { alerts, identity } = loaded
-    yield* reportProblems(alerts && (yield* Alerts.make(alerts, identity.node, kept("alerts.json"))))
+    yield* reportProblems()
+    if (alerts !== undefined) yield* Alerts.make(alerts, identity.node, kept("alerts.json"))
     const asked = yield* Deferred.make<void>()
     const options = {
       configuration: sha256OfText(loaded.text),

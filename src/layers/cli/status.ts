@@ -12,13 +12,12 @@ import type { View } from "../../services/View.ts"
 import { worstTone } from "../status/rows.ts"
 import { isHealthy, lastFetchFailure } from "../status/view.ts"
 import { askController } from "./askController.ts"
-import { chooseContent } from "./ContentCommand.ts"
+import { chooseContent } from "./chooseContent.ts"
 import { CliError } from "./command.ts"
 import { setExitStatus } from "./processExit.ts"
 import type { Options } from "./program.ts"
-import { fleetText } from "./terminal/fleetText.ts"
 import { failureText } from "./terminal/log.ts"
-import { isColourful, makePalette, type Palette, sizeOf, statusText } from "./terminal/statusText.ts"
+import { isColourful, makePalette, type Palette, statusText, terminalOf } from "./terminal/statusText.ts"
 
 export const status = (options: Options) =>
   show(
@@ -32,9 +31,10 @@ export const status = (options: Options) =>
         const failure = lastFetchFailure(view, content)
         setExitStatus(!isHealthy(view.word) ? "failure" : failure === undefined ? "success" : "fetchFailed")
       }
+      const terminal = yield* terminalOf(process.stdout)
       return {
         data: Struct.pick(view, "header", "sections"),
-        text: () => statusText(view, { palette, size: sizeOf(process.stdout) })
+        text: () => statusText(view, { palette, terminal })
       }
     })
   )
@@ -50,6 +50,7 @@ export const fleet = (options: Options) =>
         const isFailing = players.some((player) => worstTone(player, "ok") === "error")
         setExitStatus(isFailing ? "failure" : "success")
       }
+      const { fleetText } = yield* Effect.promise(() => import("./terminal/fleetText.ts"))
       return { data: players, text: () => fleetText(players, { now, palette }) }
     })
   )

@@ -50,7 +50,7 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
   yield* slice.update(withSources(provider.sourceIds))
   const screens = yield* makeScreens
   yield* slice.show({
-    live: yield* makeMomentary(slice, provider, screens),
+    live: yield* makeMomentary(slice, provider, screens.all),
     report: reading(name, rules)
   })
   yield* beginCounts
@@ -58,7 +58,7 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
   const activeVersion = yield* ActiveVersion.make(reportVersions, slice)
 
   return yield* Effect.gen(function* () {
-    const { afterFetch, sweepIfDue, withRoom } = yield* makeDiskSpace(screens, slice)
+    const { afterFetch, sweepIfDue, withRoom } = yield* makeDiskSpace(screens.all, slice)
     const { repeats, reported } = yield* makeFetchReport(report, slice)
     const { after, once } = yield* singleFlight<FetchOutcome, FetchError>(scope)
     const allReported = (fetch: Provider["fetch"]) => Effect.ensuring(reported(fetch), afterFetch)
@@ -72,7 +72,7 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
         fetch,
         check: provider.check && checks.once(byHand(provider.check)),
         sample: provider.sample,
-        acknowledged: Effect.asVoid(screens),
+        acknowledged: screens.acknowledged,
         report
       })
     }

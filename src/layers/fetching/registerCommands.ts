@@ -13,6 +13,7 @@ import { ControllerState } from "../../services/ControllerState.ts"
 import { contentCommands } from "../../services/contentCommands.ts"
 import { VersionStore } from "../../services/VersionStore.ts"
 import { makeComparing } from "../comparing/makeComparing.ts"
+import type { Screens } from "../leases/Consumers.ts"
 import { makeScreenActions } from "../screens/screenActions.ts"
 import { zoneOf } from "../status/openingHours.ts"
 import type { Report } from "./Provider.ts"
@@ -26,8 +27,7 @@ export interface Fetching extends Pick<Content["Type"], "fetch"> {
   readonly check: Effect.Effect<ContentCheck, FetchError> | undefined
   /** As `check`, for one source. */
   readonly sample: ((sourceId: string) => Effect.Effect<ContentSample, FetchError | NoSuchSource>) | undefined
-  /** Runs after each ack. */
-  readonly acknowledged: Effect.Effect<void>
+  readonly acknowledged: Screens["acknowledged"]
   readonly report: Report
 }
 
@@ -50,7 +50,7 @@ export const registerCommands = Effect.fnUntraced(function* (
     store.acknowledge(consumerId, versionId, details).pipe(
       Effect.tapErrorTag("vitrine/InvalidConsumerId", ({ message }) => warnOfScreen(message)),
       Effect.tapErrorTag("vitrine/TooManyLeases", ({ message }) => warnOfScreen(message)),
-      Effect.zipRight(acknowledged),
+      Effect.flatMap(Effect.transposeMapOption(acknowledged)),
       Effect.zipRight(screenActions.answer(consumerId, { ...details, done }))
     )
   )

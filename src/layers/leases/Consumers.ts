@@ -6,7 +6,7 @@
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Ref from "effect/Ref"
+import * as Order from "effect/Order"
 import type { Now } from "../../internal/monotonicMillis.ts"
 import { defined } from "../../internal/schemas.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
@@ -156,24 +156,31 @@ export const silenceMs = (screen: Screen): number =>
   Math.min(Date.parse(screen.until) - Date.parse(screen.heardAt), silentAfterMs(screen))
 
 /**
- * Gives the screens as of now: consumers with a fresh lease. Expected screens stay after the end of their lease, as long as
- * the controller runs. Run before expired leases are removed.
+ * The screens of a content. Expected screens stay after the end of their lease, as long as the controller runs. `all`
+ * gives them as of now, and runs before expired leases are removed; `acknowledged` runs after each ack.
  */
 export const makeScreens = Effect.gen(function* () {
   const { consumers } = yield* VersionStore
   const { system } = yield* Effect.flatMap(ControllerState, ({ state }) => state)
   const expected = new Set((system.screens ?? []).map(({ id }) => id))
-  const known = yield* Ref.make<ReadonlyArray<Screen>>([])
-  return Effect.flatMap(consumers, (consumers) =>
-    Ref.updateAndGet(known, (before) => {
-      const fresh = consumers.map(screenOf)
-      const ids = new Set(fresh.map(({ id }) => id))
-      const ended = before.filter(({ id }) => expected.has(id) && !ids.has(id))
-      const [others, wanted] = Array.partition([...fresh, ...ended], ({ id }) => expected.has(id))
-      return [...wanted, ...others].slice(0, maxConsumers)
-    })
-  )
+  const isExpected = ({ consumerId }: Consumer) => expected.has(consumerId)
+  const last = new Map<string, Consumer>()
+  const remember = (consumer: Consumer): void => {
+    if (isExpected(consumer)) last.set(consumer.consumerId, consumer)
+  }
+  const all = Effect.map(consumers, (fresh) => {
+    fresh.forEach(remember)
+    const ids = new Set(fresh.map(({ consumerId }) => consumerId))
+    const ended = [...last.values()].filter(({ consumerId }) => !ids.has(consumerId)).sort(lastHeardFirst)
+    const [others, wanted] = Array.partition([...fresh, ...ended], isExpected)
+    return [...wanted, ...others].slice(0, maxConsumers).map(screenOf)
+  })
+  return { all, acknowledged: (consumer: Consumer) => Effect.sync(() => remember(consumer)) }
 })
+
+export type Screens = Effect.Effect.Success<typeof makeScreens>
+
+export const lastHeardFirst = Order.reverse(Order.mapInput(Order.number, ({ heardAt }: Consumer) => heardAt))
 
 const screenOf = ({
   closedAt,

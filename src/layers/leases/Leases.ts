@@ -20,7 +20,7 @@ import { isPlainFileName } from "../../files/fileName.ts"
 import { retryHeldOpen } from "../../files/systemError.ts"
 import { mapDiskError, orWhereMissing } from "../../files/versionStoreError.ts"
 import { singleFlight } from "../../internal/background.ts"
-import { type Now, now as readNow } from "../../internal/monotonicMillis.ts"
+import { now as readNow } from "../../internal/monotonicMillis.ts"
 import {
   type Consumer,
   type Lease,
@@ -34,8 +34,6 @@ import * as Runs from "./Runs.ts"
 
 const extension = ".json"
 
-type KnownLease = Consumers.Known<LeaseFile.LeaseFile>
-
 export class Leases extends Context.Tag("vitrine/Leases")<
   Leases,
   {
@@ -48,193 +46,207 @@ export class Leases extends Context.Tag("vitrine/Leases")<
     /** Removes the files of expired leases, and gives the fresh leases. */
     readonly sweep: Effect.Effect<ReadonlyArray<Lease>, VersionStoreError>
 
-    /** Takes or renews a lease. With `closing`, takes no lease, and lets an existing lease end soon. */
+    /**
+     * Takes or renews a lease, and gives the consumer. With `closing`, takes no lease, and lets an existing lease end
+     * soon.
+     */
     readonly take: (
       consumerId: string,
       lease: LeaseFile.WrittenLease
-    ) => Effect.Effect<void, VersionStoreError | TooManyLeases>
+    ) => Effect.Effect<Option.Option<Consumer>, VersionStoreError | TooManyLeases>
   }
 >() {}
 
 /** `duration` is how long a lease is fresh without renewal. */
-export const layer = (duration: Duration.DurationInput) => Layer.scoped(Leases, make(duration))
+export const layer = (duration: Duration.DurationInput) =>
+  Layer.scoped(Leases, make(Duration.toMillis(duration)))
 
-const make = Effect.fnUntraced(function* (duration: Duration.DurationInput) {
-  const { acks: folder, claimed, staging, wasClaimed } = yield* DownloadsFolder
-  const fs = yield* FileSystem.FileSystem
-  const platform = yield* Effect.context<FileSystem.FileSystem>()
-  const lifetime = Duration.toMillis(duration)
-  const known = new Map<string, KnownLease>()
-  const fileOf = (consumerId: string) => join(folder, `${consumerId}${extension}`)
-
-  const isOver = (entry: KnownLease, now: Now) => Consumers.isOver(entry, lifetime, now)
-
-  const freshNow = Effect.map(readNow, (now) =>
-    Array.filterMap([...known], ([consumerId, entry]) => Consumers.leaseOf(consumerId, entry, lifetime, now))
-  )
-
-  const lastHeardOf = Effect.map(readNow, (now) =>
-    Array.filterMap([...known], ([consumerId, entry]) =>
-      Consumers.consumerOf(consumerId, entry, lifetime, now)
-    )
-      .sort((one, other) => other.heardAt - one.heardAt)
-      .slice(0, maxConsumers)
-  )
-
-  /** Keeps the present content of a consumer's file. */
-  const learn = (consumerId: string, file: LeaseFile.LeaseFile, now: Now) => {
-    known.set(consumerId, Consumers.learn(known.get(consumerId), file, lifetime, now))
+/** The leases in memory, by consumer. */
+class Known extends Context.Tag("vitrine/Leases/Known")<
+  Known,
+  {
+    readonly leases: Map<string, Consumers.Known<LeaseFile.LeaseFile>>
+    /** How long a lease is fresh, in milliseconds. */
+    readonly lifetime: number
   }
+>() {}
 
-  /** Updates what is known of a consumer's file, unless a lease is taken meanwhile. */
-  const look = Effect.fnUntraced(function* (consumerId: string) {
-    const before = known.get(consumerId)
-    const after = yield* Effect.provide(LeaseFile.inspect(fileOf(consumerId), before), platform)
-    const now = yield* readNow
-    if (known.get(consumerId) === before) {
-      if (after === undefined) {
-        known.delete(consumerId)
-      } else {
-        learn(consumerId, after, now)
-      }
-    }
-  })
-
-  /** The consumers that are known, or have a file. */
-  const consumers = fs.readDirectory(folder).pipe(
-    orWhereMissing<ReadonlyArray<string>>([]),
-    mapDiskError("read", folder),
-    Effect.map(
-      (names) =>
-        new Set([
-          ...known.keys(),
-          ...names
-            .filter((name) => name.endsWith(extension))
-            .map((name) => name.slice(0, -extension.length))
-            .filter(isPlainFileName)
-        ])
-    )
+const make = Effect.fnUntraced(function* (lifetime: number) {
+  const services = (yield* Effect.context<FileSystem.FileSystem | DownloadsFolder>()).pipe(
+    Context.add(Known, { leases: new Map(), lifetime })
   )
-
-  const forEachConsumer = (work: (consumerId: string) => Effect.Effect<void>) =>
-    Effect.flatMap(consumers, (consumers) =>
-      Effect.forEach(consumers, work, { concurrency: 8, discard: true })
-    )
-
+  const provided = Effect.provide(services)
   const looks = yield* singleFlight<void, VersionStoreError>(yield* Effect.scope)
-  const lookAtAll = looks.once(forEachConsumer(look))
-
-  /**
-   * Finds the leases of an earlier run before the first lease is taken. Not done at the start, which it could delay.
-   */
+  const lookAtAll = looks.once(provided(forEachConsumer(look)))
+  // Finds the leases of an earlier run before the first lease is taken. Not at the start, which it could delay.
   const firstLook = yield* Effect.once(Effect.ignore(lookAtAll))
-
-  const hasEnded = (consumerId: string) =>
-    Effect.map(readNow, (now) => {
-      const entry = known.get(consumerId)
-      return entry !== undefined && Option.isSome(entry.lease) && isOver(entry, now)
-    })
-
-  /** Looks at the file just before: its consumer may have renewed the lease. */
-  const removeIfOver = (consumerId: string) =>
-    retryHeldOpen(fs.remove(fileOf(consumerId), { force: true })).pipe(
-      Effect.tap(() => known.delete(consumerId)),
-      Effect.catchAll(({ message }) => Effect.logDebug(`An expired lease stays on disk. ${message}`)),
-      Effect.whenEffect(Effect.zipRight(look(consumerId), hasEnded(consumerId)))
-    )
-
-  /** Fails if a lease of this consumer would exceed the limit. */
-  const admit = Effect.fnUntraced(function* (consumerId: string) {
-    if ((yield* freshNow).some((lease) => lease.consumerId === consumerId)) {
-      return
-    }
-    yield* Effect.forEach(yield* Effect.filter(known.keys(), hasEnded), removeIfOver, { discard: true })
-    if ((yield* freshNow).length >= maxConsumers) {
-      return yield* new TooManyLeases({ limit: maxConsumers, lease: Duration.format(duration) })
-    }
+  return Leases.of({
+    fresh: Effect.zipRight(lookAtAll, provided(fresh)),
+    consumers: provided(consumers),
+    sweep: provided(Effect.zipRight(forEachConsumer(removeIfOver), fresh)),
+    take: (consumerId, lease) => Effect.zipRight(firstLook, provided(take(consumerId, lease)))
   })
+})
 
-  /** The content of a consumer's file, if its lease is fresh. */
-  const leaseOf = Effect.fnUntraced(function* (consumerId: string) {
-    yield* look(consumerId)
-    const now = yield* readNow
-    return Option.flatMap(Option.fromNullable(known.get(consumerId)), (entry) =>
-      isOver(entry, now) ? Option.none() : entry.lease
-    )
-  })
+/** What is made of each lease now. */
+const each = Effect.fnUntraced(function* <A>(make: (...entry: Entry) => Option.Option<A>) {
+  const { leases, lifetime } = yield* Known
+  const now = yield* readNow
+  return Array.filterMap([...leases], ([consumerId, entry]) => make(consumerId, entry, lifetime, now))
+})
 
-  /** A renewal with equal content writes nothing: only the time of the file changes. */
-  const renew = Effect.fnUntraced(function* (
-    file: string,
-    lease: LeaseFile.LeaseContent,
-    before: Option.Option<LeaseFile.LeaseContent>
-  ) {
-    const write = Effect.zipRight(claimed, LeaseFile.write(file, lease, staging))
-    const isSame = Option.exists(before, (before) => isDeepStrictEqual(before, lease))
-    return yield* isSame && (yield* wasClaimed)
-      ? Effect.orElse(LeaseFile.touch(file, lease), () => write)
-      : write
-  })
+type Entry = Parameters<typeof Consumers.consumerOf>
 
-  /** Writes a lease and counts it, both or neither: a file that nobody counts would exceed the limit. */
-  const keep = (
-    consumerId: string,
-    lease: LeaseFile.LeaseContent,
-    before: Option.Option<LeaseFile.LeaseContent>,
-    renewedAt?: number
-  ) =>
-    Effect.uninterruptible(
-      Effect.gen(function* () {
-        const file = yield* renew(fileOf(consumerId), lease, before)
-        learn(consumerId, { ...file, renewedAt: renewedAt ?? file.renewedAt }, yield* readNow)
-      })
-    )
+const fresh = each(Consumers.leaseOf)
 
-  const take = Effect.fnUntraced(function* (consumerId: string, written: LeaseFile.WrittenLease) {
-    yield* firstLook
-    const before = yield* leaseOf(consumerId)
-    const content = LeaseFile.contentOf(written)
-    if (content.closing === true) {
-      return Option.isSome(before) ? yield* close(consumerId, before.value, content.runId) : undefined
-    }
-    const { monotonic } = yield* readNow
-    if (Runs.hasClosed(known.get(consumerId)?.runs ?? Runs.noRuns, content.runId, monotonic)) {
-      return
-    }
+const consumers = Effect.map(each(Consumers.consumerOf), (consumers) =>
+  consumers.sort(Consumers.lastHeardFirst).slice(0, maxConsumers)
+)
+
+/** A consumer; `None` if it has no lease, or its lease is over. */
+const consumer = Effect.fnUntraced(function* (consumerId: string) {
+  const { leases, lifetime } = yield* Known
+  const now = yield* readNow
+  return Option.flatMap(Option.fromNullable(leases.get(consumerId)), (entry) =>
+    Consumers.consumerOf(consumerId, entry, lifetime, now)
+  )
+})
+
+const fileOf = (consumerId: string) =>
+  Effect.map(DownloadsFolder, ({ acks }) => join(acks, `${consumerId}${extension}`))
+
+/** Keeps the present content of a consumer's file. */
+const learn = Effect.fnUntraced(function* (consumerId: string, file: LeaseFile.LeaseFile) {
+  const { leases, lifetime } = yield* Known
+  leases.set(consumerId, Consumers.learn(leases.get(consumerId), file, lifetime, yield* readNow))
+})
+
+/** Updates what is known of a consumer's file, unless a lease is taken meanwhile. */
+const look = Effect.fnUntraced(function* (consumerId: string) {
+  const { leases } = yield* Known
+  const before = leases.get(consumerId)
+  const after = yield* LeaseFile.inspect(yield* fileOf(consumerId), before)
+  if (leases.get(consumerId) === before) {
+    yield* after === undefined ? Effect.sync(() => leases.delete(consumerId)) : learn(consumerId, after)
+  }
+})
+
+/** Runs for the consumers that are known, or have a file. */
+const forEachConsumer = Effect.fnUntraced(function* <R>(
+  work: (consumerId: string) => Effect.Effect<void, never, R>
+) {
+  const { leases } = yield* Known
+  const { acks } = yield* DownloadsFolder
+  const fs = yield* FileSystem.FileSystem
+  const names = yield* fs
+    .readDirectory(acks)
+    .pipe(orWhereMissing<ReadonlyArray<string>>([]), mapDiskError("read", acks))
+  const found = names
+    .filter((name) => name.endsWith(extension))
+    .map((name) => name.slice(0, -extension.length))
+    .filter(isPlainFileName)
+  yield* Effect.forEach(new Set([...leases.keys(), ...found]), work, { concurrency: 8, discard: true })
+})
+
+const hasEnded = Effect.fnUntraced(function* (consumerId: string) {
+  const { leases } = yield* Known
+  const wasLeased = Option.exists(Option.fromNullable(leases.get(consumerId)), ({ lease }) =>
+    Option.isSome(lease)
+  )
+  return wasLeased && Option.isNone(yield* consumer(consumerId))
+})
+
+/** Looks at the file just before: its consumer may have renewed the lease. */
+const removeIfOver = Effect.fnUntraced(function* (consumerId: string) {
+  yield* look(consumerId)
+  if (!(yield* hasEnded(consumerId))) return
+  const { leases } = yield* Known
+  const fs = yield* FileSystem.FileSystem
+  yield* retryHeldOpen(fs.remove(yield* fileOf(consumerId), { force: true })).pipe(
+    Effect.tap(() => leases.delete(consumerId)),
+    Effect.catchAll(({ message }) => Effect.logDebug(`An expired lease stays on disk. ${message}`))
+  )
+})
+
+/** Fails if a lease of this consumer would exceed the limit. */
+const admit = Effect.fnUntraced(function* (consumerId: string) {
+  if (Option.isSome(yield* consumer(consumerId))) return
+  const { leases, lifetime } = yield* Known
+  yield* Effect.forEach(yield* Effect.filter(leases.keys(), hasEnded), removeIfOver, { discard: true })
+  if ((yield* fresh).length >= maxConsumers) {
+    return yield* new TooManyLeases({ limit: maxConsumers, lease: Duration.format(lifetime) })
+  }
+})
+
+/** The content of a consumer's file, if its lease is fresh. */
+const leaseOf = Effect.fnUntraced(function* (consumerId: string) {
+  const { leases } = yield* Known
+  yield* look(consumerId)
+  return Option.flatMap(yield* consumer(consumerId), () => leases.get(consumerId)?.lease ?? Option.none())
+})
+
+/** A renewal with equal content writes nothing: only the time of the file changes. */
+const renew = Effect.fnUntraced(function* (
+  file: string,
+  lease: LeaseFile.LeaseContent,
+  before: Option.Option<LeaseFile.LeaseContent>
+) {
+  const { claimed, staging, wasClaimed } = yield* DownloadsFolder
+  const write = Effect.zipRight(claimed, LeaseFile.write(file, lease, staging))
+  const isSame = Option.exists(before, (before) => isDeepStrictEqual(before, lease))
+  return yield* isSame && (yield* wasClaimed)
+    ? Effect.orElse(LeaseFile.touch(file, lease), () => write)
+    : write
+})
+
+/** Writes a lease and counts it, both or neither: a file that nobody counts would exceed the limit. */
+const keep = Effect.fnUntraced(function* (
+  consumerId: string,
+  lease: LeaseFile.LeaseContent,
+  before: Option.Option<LeaseFile.LeaseContent>,
+  renewedAt?: number
+) {
+  const file = yield* renew(yield* fileOf(consumerId), lease, before)
+  yield* learn(consumerId, { ...file, renewedAt: renewedAt ?? file.renewedAt })
+}, Effect.uninterruptible)
+
+const take = Effect.fnUntraced(function* (consumerId: string, written: LeaseFile.WrittenLease) {
+  const { leases } = yield* Known
+  const before = yield* leaseOf(consumerId)
+  const content = LeaseFile.contentOf(written)
+  const { monotonic } = yield* readNow
+  if (content.closing === true) {
+    yield* Effect.transposeMapOption(before, (lease) => close(consumerId, lease, content.runId))
+  } else if (!Runs.hasClosed(leases.get(consumerId)?.runs ?? Runs.noRuns, content.runId, monotonic)) {
     yield* admit(consumerId)
     yield* keep(consumerId, content, before)
-  }, Effect.provide(platform))
+  }
+  return yield* consumer(consumerId)
+})
 
-  /**
-   * Ends a lease soon. If another run of the consumer is still there, the lease continues with the content of that run.
-   */
-  const close = Effect.fnUntraced(function* (
-    consumerId: string,
-    before: LeaseFile.LeaseContent,
-    runId: string | undefined
-  ) {
-    const entry = known.get(consumerId)
-    const now = yield* readNow
-    const runs = Runs.close(entry?.runs ?? Runs.noRuns, runId, now)
-    if (entry !== undefined) {
-      known.set(consumerId, { ...entry, runs })
-    }
-    if (runId !== undefined && before.runId !== undefined && runId !== before.runId) {
-      return
-    }
-    const other =
-      runId === undefined
-        ? undefined
-        : runs.heard.findLast((run) => Consumers.isPresent(run.lease, run.renewedAt, lifetime, now))
-    // Any page may close under another page's id, so the version of the other run must stay.
-    const lease = other?.lease ?? { ...before, closing: true as const }
-    yield* keep(consumerId, lease, Option.some(before), other?.renewedAt)
-  })
-
-  return Leases.of({
-    fresh: Effect.zipRight(lookAtAll, freshNow),
-    consumers: lastHeardOf,
-    sweep: Effect.zipRight(forEachConsumer(removeIfOver), freshNow),
-    take
-  })
+/**
+ * Ends a lease soon. If another run of the consumer is still there, the lease continues with the content of that run.
+ */
+const close = Effect.fnUntraced(function* (
+  consumerId: string,
+  before: LeaseFile.LeaseContent,
+  runId: string | undefined
+) {
+  const { leases, lifetime } = yield* Known
+  const entry = leases.get(consumerId)
+  const now = yield* readNow
+  const runs = Runs.close(entry?.runs ?? Runs.noRuns, runId, now)
+  if (entry !== undefined) {
+    leases.set(consumerId, { ...entry, runs })
+  }
+  if (runId !== undefined && before.runId !== undefined && runId !== before.runId) {
+    return
+  }
+  const other =
+    runId === undefined
+      ? undefined
+      : runs.heard.findLast((run) => Consumers.isPresent(run.lease, run.renewedAt, lifetime, now))
+  // Any page may close under another page's id, so the version of the other run must stay.
+  const lease = other?.lease ?? { ...before, closing: true as const }
+  yield* keep(consumerId, lease, Option.some(before), other?.renewedAt)
 })

@@ -133,7 +133,7 @@ const makeStore = Effect.fnUntraced(function* ({ keepVersions }: VersionStoreDis
       return yield* new InvalidConsumerId({ consumerId })
     }
     const existing = yield* find(versionId)
-    yield* leases.take(consumerId, { ...details, versionId: existing })
+    return yield* leases.take(consumerId, { ...details, versionId: existing })
   }, unswept)
 
   return VersionStore.of({

@@ -1,565 +1,378 @@
+import { createServer, type ServerResponse } from "node:http"
+import type { AddressInfo } from "node:net"
 import * as FileSystem from "@effect/platform/FileSystem"
-import * as HttpClient from "@effect/platform/HttpClient"
-import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import * as Ref from "effect/Ref"
 import type * as Scope from "effect/Scope"
 import * as TestClock from "effect/TestClock"
 import { localTime } from "../../../src/internal/readable.ts"
-import type { AlertOptions } from "../../../src/layers/alerts/AlertOptions.ts"
 import * as Alerts from "../../../src/layers/alerts/Alerts.ts"
 import * as ControllerStateMemory from "../../../src/layers/controller/ControllerStateMemory.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import type { Problem } from "../../../src/services/Problem.ts"
-import { foundProblems } from "../../support/foundProblems.ts"
+import { httpClient } from "../../support/httpClientWithoutKeepAlive.ts"
 import { withJumpingClock } from "../../support/jumpingClock.ts"
 import { withLog } from "../../support/logged.ts"
 import { pluginsOf } from "../../support/plugins.ts"
 import { eventLoopTurn } from "../../support/waiting.ts"
 
 const since = "2026-11-22T09:00:00.000Z"
+const lamp = (name: string) => `The lamp ${name} is broken since ${since}.`
+const time = localTime(new Date(since), 0)
+/** As it is posted. */
+const sentence = (name: string) => `The lamp ${name} is broken since ${time}.`
 
-const lamp = (code: string) => `The lamp ${code} is broken.`
-
-const broken = (code: string, severity: Problem["severity"] = "warning"): Problem => ({
-  code,
+const broken = (subject: string, severity: Problem["severity"] = "warning"): Problem => ({
+  code: "lamp:broken",
   severity,
-  text: lamp(code),
+  subject,
+  text: lamp(subject),
   since
 })
 
-/** A problem with this key, or none if it has ended. */
-type Change = readonly [key: string, problem?: Problem]
+interface Posted {
+  readonly text: string
+  readonly event: string
+  readonly standing: number
+  readonly problem?: Problem & { readonly key: string; readonly change: string; readonly endedAt?: string }
+  readonly problems?: ReadonlyArray<Problem & { readonly key: string; readonly change: string }>
+}
 
-const begin = (code: string, severity?: Problem["severity"]): Change => [code, broken(code, severity)]
-const end = (code: string): Change => [code]
+/** A status with headers, or no response. */
+type Answer = number | Readonly<Record<string, string>> | "nothing"
 
-/** A body that never ends, for an answer of which only the status matters. */
-const endless = () => new ReadableStream<Uint8Array>()
-
-/**
- * A receiver that answers with a status, and to certain texts with another status or late; and the texts it accepted.
- */
-const receiver = () => {
-  const texts: Array<string> = []
-  const bodies: Array<unknown> = []
+/** A receiver on a real socket, with the posts that it has accepted and refused. */
+const openReceiver = Effect.gen(function* () {
+  const accepted: Array<Posted> = []
   const refused: Array<string> = []
-  let status = 200
-  let only = ""
-  const client = HttpClient.make((request) =>
-    Effect.gen(function* () {
-      const body = request.body._tag === "Uint8Array" ? new TextDecoder().decode(request.body.body) : ""
-      const json: { readonly text: string } = JSON.parse(body)
-      yield* Effect.sleep(json.text.includes("slow") ? "8 seconds" : 0)
-      const responds = json.text.includes(only) ? status : 200
-      if (responds === 200) {
-        texts.push(json.text)
-        bodies.push({ authorization: request.headers.authorization, json })
-      } else {
-        refused.push(json.text)
-      }
-      const response = new Response(endless(), { status: responds })
-      if (responds === 308) response.headers.set("location", "https://new.example/hooks/very-secret")
-      if (responds === 429) response.headers.set("retry-after", "60")
-      return HttpClientResponse.fromWeb(request, response)
+  const headers: Array<string | undefined> = []
+  const held = new Set<ServerResponse>()
+  let answer: (text: string) => Answer = () => 200
+  const server = createServer((request, response) => {
+    let body = ""
+    request.on("data", (text) => {
+      body += text
     })
+    request.on("end", () => {
+      const json: Posted = JSON.parse(body)
+      const given = answer(json.text)
+      headers.push(request.headers.authorization)
+      if (given === 200) accepted.push(json)
+      else refused.push(json.text)
+      if (given === "nothing") held.add(response)
+      else if (typeof given === "number") response.writeHead(given).end()
+      else response.writeHead(Number(given.status), given).end()
+    })
+  })
+  yield* Effect.acquireRelease(
+    Effect.async<void>((resume) => {
+      server.listen(0, "127.0.0.1", () => resume(Effect.void))
+    }),
+    () =>
+      Effect.sync(() => {
+        server.closeAllConnections()
+        server.close()
+      })
   )
-  const respond = (next: number, to = "") => {
-    status = next
-    only = to
+  const { port }: AddressInfo = Object(server.address())
+  return {
+    accepted,
+    refused,
+    headers,
+    texts: () => accepted.map(({ text }) => text),
+    /** Whether a request is left without a response. */
+    isSilent: () => [...held].some(({ closed }) => !closed),
+    url: `http://127.0.0.1:${port}/hooks/very-secret`,
+    answers: (next: typeof answer) => {
+      answer = next
+    }
   }
-  /** How often it refused a text. */
-  const refusals = () =>
-    Object.fromEntries(
-      [...new Set(refused)].map((text) => [text, refused.filter((one) => one === text).length])
-    )
-  return { bodies, client, refusals, respond, texts }
-}
+})
 
-type Receiver = ReturnType<typeof receiver>
+type Receiver = Effect.Effect.Success<typeof openReceiver>
 
-const options: AlertOptions = {
-  url: Redacted.make("https://chat.example/hooks/very-secret"),
-  headers: { authorization: Redacted.make("Bearer key") },
-  after: "2 minutes"
-}
+const isBusy = () =>
+  process.getActiveResourcesInfo().some((name) => /^(TCPSocket|TCPConnect|FSReq)/.test(name))
 
-const setUpWith = Effect.fnUntraced(function* (
-  given: AlertOptions,
-  file?: string,
-  hook: Receiver = receiver()
-) {
+/** Time passes; requests and writes end before it goes on, except those that the receiver leaves without a response. */
+const passes = (
+  duration: Duration.DurationInput,
+  isSilent: () => boolean,
+  adjust: (duration: Duration.DurationInput) => Effect.Effect<void> = TestClock.adjust
+) =>
+  Effect.repeatN(
+    Effect.zipRight(
+      adjust("5 seconds"),
+      Effect.gen(function* () {
+        for (let quiet = 0; quiet < 5; quiet = isBusy() && !isSilent() ? 0 : quiet + 1) yield* eventLoopTurn
+      })
+    ),
+    Duration.toSeconds(duration) / 5 - 1
+  )
+
+/** A controller that posts to the receiver until the scope ends. */
+const openController = Effect.fnUntraced(function* ({ isSilent, url }: Receiver, file?: string) {
   const controller = yield* ControllerStateMemory.make("persistent")
-  const take = yield* Alerts.make(given, { id: "hall-3", label: "Hall 3" }, file).pipe(
-    Effect.provideService(HttpClient.HttpClient, hook.client),
+  const options = {
+    url: Redacted.make(url),
+    headers: { authorization: Redacted.make("Bearer key") },
+    after: "30 seconds"
+  } as const
+  yield* Alerts.make(options, { id: "hall-3", label: "Hall 3" }, file).pipe(
+    Effect.provide(httpClient),
     Effect.provideService(ControllerState, controller),
     Effect.provide(NodeContext.layer)
   )
-  const last = yield* Ref.make<ReadonlyMap<string, Problem>>(new Map())
-  const found = Effect.fnUntraced(function* (changes: ReadonlyArray<Change>) {
-    const before = yield* Ref.get(last)
-    const changed = new Set(changes.map(([key]) => key))
-    const standing = new Map([
-      ...[...before].filter(([key]) => !changed.has(key)),
-      ...changes.flatMap(([key, problem]) => (problem === undefined ? [] : [[key, problem] as const]))
-    ])
-    yield* Ref.set(last, standing)
-    yield* take(foundProblems(before, standing, yield* Clock.currentTimeMillis))
-  })
-  const { addReading, updateSlice } = pluginsOf(controller)
+  const { updateSlice } = pluginsOf(controller)
+  const stand = (...problems: ReadonlyArray<Problem>) => updateSlice("lamps", () => ({ problems }))
   return {
-    ...hook,
-    addReading,
-    updateSlice,
-    problems: Effect.map(controller.state, ({ problems = [] }) => problems),
-    take: found
+    ...controller,
+    stand,
+    /** These problems stand for this time. */
+    lasts: (duration: Duration.DurationInput, ...problems: ReadonlyArray<Problem>) =>
+      Effect.zipRight(stand(...problems), passes(duration, isSilent)),
+    /** The problems of the alerts themselves. */
+    problems: Effect.map(controller.state, ({ problems = [] }) =>
+      problems.filter(({ code }) => code.startsWith("alerts:"))
+    )
   }
 })
 
-const setUp = setUpWith(options)
-
-const silent = (player: string): Change => [
-  player,
-  {
-    code: "player:silent",
-    severity: "error",
-    subject: player,
-    text: `Player ${player} last reported at ${since}`,
-    since
-  }
-]
-
-const time = localTime(new Date(since), 0)
-
-it.scoped("an alert has the address of the dashboard", () =>
-  Effect.gen(function* () {
-    const { addReading, bodies, take, texts } = yield* setUp
-    yield* addReading("dashboard", () => ({ dashboard: "http://10.0.0.5:8720" }))
-    yield* take([begin("left")])
-    yield* TestClock.adjust("3 minutes")
-    expect(texts).toEqual(["Hall 3: The lamp left is broken. (http://10.0.0.5:8720)"])
-    expect(bodies).toMatchObject([{ json: { dashboard: "http://10.0.0.5:8720" } }])
-  })
-)
-
-describe("alerts of one cause", () => {
-  it.scoped("are one message when three or more begin within a minute, and one when they end", () =>
-    Effect.gen(function* () {
-      const { bodies, take, texts } = yield* setUp
-      yield* take([silent("a")])
-      yield* TestClock.adjust("50 seconds")
-      yield* take([silent("b"), silent("c"), begin("left")])
-      yield* TestClock.adjust("119 seconds")
-      expect(texts).toEqual([])
-      yield* TestClock.adjust("10 seconds")
-      expect(texts.toSorted()).toEqual([
-        `Hall 3: 3 players silent since ${time}: a, b, c`,
-        "Hall 3: The lamp left is broken."
-      ])
-      expect(bodies).toContainEqual({
-        authorization: "Bearer key",
-        json: expect.objectContaining({
-          event: "begin",
-          problems: [silent("a")[1], silent("b")[1], silent("c")[1]]
-        })
-      })
-      yield* take([end("c")])
-      yield* TestClock.adjust("50 seconds")
-      yield* take([end("a")])
-      expect(texts).toHaveLength(2)
-      yield* take([end("b")])
-      yield* TestClock.adjust("10 seconds")
-      yield* TestClock.adjust("5 minutes")
-      expect(texts.slice(2)).toEqual([`Hall 3: over: 3 players silent since ${time}: c, a, b`])
-    })
-  )
-
-  it.scoped("call nobody in a chat and hide no link, whatever pages and players say", () =>
-    Effect.gen(function* () {
-      const { bodies, take, texts } = yield* setUp
-      const text =
-        "<!channel> @everyone <https://evil.example|your.museum> [sign in](https://evil.example) & more"
-      yield* take([["left", { ...broken("left"), text }]])
-      yield* TestClock.adjust("3 minutes")
-      expect(texts).toEqual([
-        "Hall 3: &lt;!channel&gt; @\u200beveryone &lt;https://evil.example|your.museum&gt; [sign in]\u200b(https://evil.example) &amp; more"
-      ])
-      expect(bodies).toMatchObject([{ json: { problem: { text } } }])
-      yield* take([end("left"), ...["<!here>", "@b", "c"].map(silent)])
-      yield* TestClock.adjust("5 minutes")
-      expect(texts[2]).toMatch(/: 3 players silent since .*: &lt;!here&gt;, @\u200bb, c$/)
-    })
-  )
-
-  it.scoped("name twenty, and count the others", () =>
-    Effect.gen(function* () {
-      const { take, texts } = yield* setUp
-      yield* take(Array.from({ length: 22 }, (_, index) => silent(`p${index}`)))
-      yield* TestClock.adjust("3 minutes")
-      expect(texts).toHaveLength(1)
-      expect(texts[0]).toMatch(/: 22 players silent since .*: p0, .*, p19 and 2 more$/)
-    })
-  )
+const setUp = Effect.gen(function* () {
+  const receiver = yield* openReceiver
+  return { ...receiver, ...(yield* openController(receiver)) }
 })
 
-describe("alerts", () => {
-  it.scoped('are posted when a problem has lasted for "after", and when it ends', () =>
+describe("an alert", () => {
+  it.scoped("has the problem, its key and how many stand, and the same key at its end", () =>
     Effect.gen(function* () {
-      const { bodies, take, texts } = yield* setUp
-      yield* take([begin("left")])
-      yield* TestClock.adjust("119 seconds")
-      expect(texts).toEqual([])
-      yield* TestClock.adjust("10 seconds")
-      yield* TestClock.adjust("5 minutes")
-      expect(bodies).toEqual([
+      const { accepted, headers, lasts } = yield* setUp
+      yield* lasts("1 minute", broken("left"))
+      yield* lasts("1 minute")
+      const node = { id: "hall-3", label: "Hall 3" }
+      const key = accepted[0]?.problem?.key
+      expect(key).toMatch(/^[\da-f]{32}$/)
+      expect(accepted).toEqual([
         {
-          authorization: "Bearer key",
-          json: {
-            text: "Hall 3: The lamp left is broken.",
-            event: "begin",
-            node: { id: "hall-3", label: "Hall 3" },
-            problem: broken("left")
-          }
+          text: `Hall 3: ${sentence("left")}`,
+          event: "begin",
+          node,
+          standing: 1,
+          problem: { ...broken("left"), count: 1, change: "begin", key }
+        },
+        {
+          text: `Hall 3: over: ${sentence("left")}`,
+          event: "end",
+          node,
+          standing: 0,
+          problem: { ...broken("left"), count: 1, change: "over", key, endedAt: expect.any(String) }
         }
       ])
-      yield* take([end("left")])
-      yield* TestClock.adjust("5 minutes")
-      expect(texts.slice(1)).toEqual(["Hall 3: over: The lamp left is broken."])
+      expect(headers).toEqual(["Bearer key", "Bearer key"])
     })
   )
 
-  it.scoped("are posted as soon, and with the right time of the end, if somebody sets the clock", () =>
+  it.scoped("about several problems has a line for each", () =>
+    Effect.gen(function* () {
+      const { accepted, addReading, lasts, texts } = yield* setUp
+      yield* addReading("dashboard", () => ({ dashboard: "http://10.0.0.5:8720" }))
+      const away: Problem = { ...broken("old"), unwatched: "closed" }
+      yield* lasts("1 minute", broken("old"), broken("stays"), broken("gone"))
+      yield* lasts("1 minute", broken("stays"), broken("new", "error"), away)
+      expect(texts()[1]?.split("\n").toSorted()).toEqual([
+        " 1 other problem continues. (http://10.0.0.5:8720)",
+        `- ${sentence("new")}`,
+        `- no longer watched (closed): ${sentence("old")}`,
+        `- over: ${sentence("gone")}`,
+        expect.stringMatching(/^Hall 3: 1 \w+.*, 1 .*, 1 .*$/)
+      ])
+      expect(accepted[1]).toMatchObject({ event: "begin", standing: 2 })
+      expect(accepted[1]?.problems?.map(({ change }) => change).toSorted()).toEqual([
+        "begin",
+        "over",
+        "unwatched"
+      ])
+    })
+  )
+
+  it.scoped("calls nobody in a chat and hides no link, whatever pages and players say", () =>
+    Effect.gen(function* () {
+      const { accepted, lasts, texts } = yield* setUp
+      const text =
+        "<!channel> @everyone <https://evil.example|your.museum> [sign in](https://evil.example) & more"
+      yield* lasts("1 minute", { ...broken("left"), text })
+      expect(texts()).toEqual([
+        "Hall 3: &lt;!channel&gt; @\u200beveryone &lt;https://evil.example|your.museum&gt; [sign in]\u200b(https://evil.example) &amp; more"
+      ])
+      expect(accepted).toMatchObject([{ problem: { text } }])
+    })
+  )
+
+  it.scoped("is posted as soon, and with the right time of the end, if somebody sets the clock", () =>
     withJumpingClock(({ adjust, set }) =>
       Effect.gen(function* () {
-        const day = 86_400_000
-        yield* set(2 * day)
-        const { bodies, take, texts } = yield* setUp
-        yield* take([begin("left")])
-        yield* set(-day)
-        yield* adjust("119 seconds")
-        expect(texts).toEqual([])
-        yield* adjust("10 seconds")
-        expect(texts).toHaveLength(1)
-        yield* take([begin("right")])
-        yield* set(2 * day)
-        yield* adjust("1 minute")
-        expect(texts).toHaveLength(1)
-        yield* take([end("left"), end("right")])
-        const endedAt = new Date(yield* Clock.currentTimeMillis).toISOString()
-        yield* adjust("5 minutes")
-        expect(bodies.slice(1)).toMatchObject([{ json: { event: "end", problem: { endedAt } } }])
+        const { accepted, stand } = yield* setUp
+        yield* set(2 * 86_400_000)
+        yield* stand(broken("left"))
+        yield* passes("25 seconds", () => false, adjust)
+        yield* set(-86_400_000)
+        expect(accepted).toHaveLength(0)
+        yield* passes("15 seconds", () => false, adjust)
+        expect(accepted).toHaveLength(1)
+        const endedAt = yield* Clock.currentTimeMillis
+        yield* stand()
+        yield* passes("1 minute", () => false, adjust)
+        const late = Date.parse(accepted[1]?.problem?.endedAt ?? "") - endedAt
+        expect(late).toBeGreaterThanOrEqual(0)
+        expect(late).toBeLessThanOrEqual(5000)
       })
     )
   )
+})
 
-  /** Changes that are found, time that passes, or how the receiver responds from then on. */
-  type Step =
-    | ReadonlyArray<Change>
-    | "6 seconds"
-    | `${number} minutes`
-    | { readonly status: number; readonly to?: string }
-
-  const worse = begin("left", "error")
-
-  it.scoped.each<readonly [string, ReadonlyArray<Step>, ReadonlyArray<string>]>([
-    [
-      "have the text of the problem at the time of the post",
-      [[begin("left")], "1 minutes", [["left", { ...broken("left"), text: "It is gone." }]], "2 minutes"],
-      ["It is gone."]
-    ],
-    [
-      "are not posted for a problem that ends soon",
-      [[begin("left")], "1 minutes", [end("left")], "5 minutes"],
-      []
-    ],
-    [
-      "are not posted again for a problem that comes back before its end is delivered",
-      [[begin("left")], "3 minutes", [end("left"), begin("left")], "5 minutes"],
-      [lamp("left")]
-    ],
-    [
-      "are posted again when a warning becomes an error",
-      [[begin("left")], "3 minutes", [worse], "1 minutes"],
-      [lamp("left"), lamp("left")]
-    ],
-    [
-      "reach an unavailable receiver later with the end of a problem that became worse meanwhile",
-      [
-        [begin("right"), begin("left")],
-        "3 minutes",
-        { status: 503 },
-        [end("right")],
-        "1 minutes",
-        [worse],
-        "1 minutes",
-        [end("left")],
-        "1 minutes",
-        { status: 200 },
-        "1 minutes"
-      ],
-      [lamp("right"), lamp("left"), `over: ${lamp("right")}`, `over: ${lamp("left")}`]
-    ],
-    [
-      "are posted with the ends first",
-      [
-        [begin("left"), begin("right")],
-        "3 minutes",
-        { status: 503 },
-        [worse, end("right")],
-        "1 minutes",
-        { status: 200 },
-        "1 minutes"
-      ],
-      [lamp("left"), lamp("right"), `over: ${lamp("right")}`, lamp("left")]
-    ],
-    [
-      "do not wait for an alert that the receiver refuses, whose end is not posted",
-      [
-        { status: 400, to: "left" },
-        [begin("left"), begin("right")],
-        "3 minutes",
-        [end("left"), end("right")],
-        { status: 200 },
-        "1 minutes"
-      ],
-      [lamp("right"), `over: ${lamp("right")}`]
-    ],
-    [
-      "are not posted for a problem that ends while another one is posted",
-      [[begin("slow"), begin("right")], "2 minutes", "6 seconds", [end("right")], "5 minutes"],
-      [lamp("slow")]
-    ],
-    [
-      "are posted again for a problem that comes back while its end is posted",
-      [[begin("slow")], "3 minutes", [end("slow")], "6 seconds", [begin("slow")], "3 minutes"],
-      [lamp("slow"), `over: ${lamp("slow")}`, lamp("slow")]
-    ]
-  ])("%s", ([, steps, posted]) =>
+describe("a receiver", () => {
+  it.scoped("that redirects is not followed, and the problem has the new address without its secret", () =>
     Effect.gen(function* () {
-      const { respond, take, texts } = yield* setUp
-      for (const step of steps) {
-        if (typeof step === "string") yield* TestClock.adjust(step)
-        else if ("status" in step) respond(step.status, step.to)
-        else yield* take(step)
-      }
-      expect(texts).toEqual(posted.map((text) => `Hall 3: ${text}`))
-    })
-  )
-
-  it.scoped("do not follow a redirect, and the problem has the new address", () =>
-    Effect.gen(function* () {
-      const { problems, respond, take } = yield* setUp
-      respond(308)
-      yield* take([begin("left")])
-      yield* TestClock.adjust("3 minutes")
+      const { answers, lasts, problems } = yield* setUp
+      answers(() => ({ status: "308", location: "https://new.example/hooks/very-secret" }))
+      yield* lasts("1 minute", broken("left"))
       expect((yield* problems).map(({ text }) => text)).toEqual([
-        'Alerts cannot be delivered to https://chat.example, and Vitrine tries again until it works: it redirects to https://new.example, which alerts do not follow: set the new address as "url"'
+        expect.stringMatching(
+          /^Alerts cannot be delivered to http:\/\/127.0.0.1:\d+, and Vitrine tries again until it works: it redirects to https:\/\/new.example, which alerts do not follow: set the new address as "url"$/
+        )
       ])
     })
   )
 
-  it.scoped("are posted again when the receiver asked for it, and not sooner", () =>
+  it.scoped("is asked again when its Retry-After is over, and not sooner", () =>
     Effect.gen(function* () {
-      const { problems, refusals, respond, take, texts } = yield* setUp
-      respond(429)
-      yield* take([begin("left")])
-      yield* TestClock.adjust("130 seconds")
-      yield* TestClock.adjust("50 seconds")
-      expect(refusals()).toEqual({ "Hall 3: The lamp left is broken.": 1 })
+      const { answers, lasts, problems, refused, texts } = yield* setUp
+      answers(() => ({ status: "429", "retry-after": "60" }))
+      yield* lasts("85 seconds", broken("left"))
+      expect(refused).toHaveLength(1)
       expect(yield* problems).toMatchObject([{ text: expect.stringMatching(/it responds 429$/) }])
-      respond(200)
-      yield* TestClock.adjust("20 seconds")
-      expect(texts).toEqual(["Hall 3: The lamp left is broken."])
+      answers(() => 200)
+      yield* lasts("20 seconds", broken("left"))
+      expect(texts()).toHaveLength(1)
       expect(yield* problems).toEqual([])
     })
   )
 
-  it.scoped("are no longer undelivered once the refused alert has ended", () =>
+  it.scoped("that refuses one alert gets the others, and the refusal is a problem", () =>
     Effect.gen(function* () {
-      const { problems, respond, take } = yield* setUp
-      respond(400, "left")
-      yield* take([begin("left")])
-      yield* TestClock.adjust("3 minutes")
-      expect(yield* problems).toMatchObject([{ code: "alerts:undelivered" }])
-      yield* take([end("left")])
-      yield* TestClock.adjust("1 minute")
+      const { answers, lasts, problems, texts } = yield* setUp
+      answers((text) => (text.includes("\u{1F996}") ? 500 : 200))
+      yield* lasts("2 minutes", broken("dino \u{1F996}"), broken("right"))
+      expect(texts()).toEqual([`Hall 3: ${sentence("right")}`])
+      expect(yield* problems).toMatchObject([
+        {
+          code: "alerts:refused",
+          subject: "lamp:broken dino \u{1F996}",
+          text: expect.stringMatching(/accepts other alerts, but refuses the alert ".*": it responds 500$/)
+        }
+      ])
+      yield* lasts("2 minutes", broken("dino \u{1F996}"))
+      expect(texts().slice(1)).toEqual([`Hall 3: over: ${sentence("right")}`])
+      yield* lasts("1 minute")
       expect(yield* problems).toEqual([])
     })
   )
 
-  it.scoped(
-    "are given up after some tries if the receiver refuses the end, as if it refuses the beginning",
-    () =>
-      Effect.gen(function* () {
-        const { problems, refusals, respond, take, texts } = yield* setUp
-        yield* take([begin("left")])
-        yield* TestClock.adjust("3 minutes")
-        respond(400)
-        yield* take([end("left"), begin("right")])
-        yield* TestClock.adjust("10 minutes")
-        expect(refusals()).toEqual({
-          "Hall 3: over: The lamp left is broken.": 12,
-          "Hall 3: The lamp right is broken.": 12
-        })
-        expect(yield* problems).toMatchObject([
-          { code: "alerts:undelivered", text: expect.stringContaining("it responds 400") }
-        ])
-        respond(200)
-        yield* take([begin("right", "error")])
-        yield* TestClock.adjust("1 minute")
-        yield* take([end("right")])
-        yield* TestClock.adjust("1 minute")
-        expect(texts.slice(1)).toEqual([
-          "Hall 3: The lamp right is broken.",
-          "Hall 3: over: The lamp right is broken."
-        ])
-        expect(yield* problems).toEqual([])
-      })
+  it.scoped("that does not respond gets the alert until it accepts it", () =>
+    Effect.gen(function* () {
+      const { answers, lasts, refused, texts } = yield* setUp
+      answers(() => "nothing")
+      yield* lasts("1 minute", broken("left"))
+      expect(refused.length).toBeGreaterThan(1)
+      answers(() => 200)
+      yield* lasts("1 minute")
+      expect(texts()).toEqual([`Hall 3: over: ${sentence("left")}`])
+    })
   )
 
-  it.scoped(
-    "reach an unavailable receiver later, which is a problem meanwhile that shows no secret and is not posted",
-    () => {
-      const logs: Array<string> = []
-      return Effect.gen(function* () {
-        const { problems, respond, take, texts } = yield* setUp
-        yield* take([begin("left"), begin("right")])
-        yield* TestClock.adjust("3 minutes")
-        expect(texts).toHaveLength(2)
-        expect(yield* problems).toEqual([])
-        respond(503)
-        yield* take([end("left"), begin("middle")])
-        yield* TestClock.adjust("10 minutes")
-        yield* take([end("middle"), end("right")])
-        yield* TestClock.adjust("10 minutes")
-        const undelivered = yield* problems
-        yield* take(undelivered.map((problem): Change => ["undelivered", problem]))
-        yield* TestClock.adjust("10 minutes")
-        expect(undelivered).toMatchObject([
-          {
-            code: "alerts:undelivered",
-            severity: "warning",
-            subject: "https://chat.example",
-            text: "Alerts cannot be delivered to https://chat.example, and Vitrine tries again until it works: it responds 503",
-            count: 1
-          }
-        ])
-        respond(200)
-        yield* TestClock.adjust("2 minutes")
-        expect(texts.slice(2).sort()).toEqual([
-          "Hall 3: over: The lamp left is broken.",
-          "Hall 3: over: The lamp right is broken."
-        ])
-        expect(yield* problems).toEqual([])
-        expect(logs).toEqual([])
-      }).pipe(withLog(logs))
-    }
-  )
+  it.scoped("that is away is told what is true when it is back, and no secret is shown meanwhile", () => {
+    const logs: Array<string> = []
+    return Effect.gen(function* () {
+      const { answers, lasts, problems, texts } = yield* setUp
+      yield* lasts("1 minute", broken("left"), broken("right"))
+      answers(() => 503)
+      yield* lasts("3 minutes", broken("right"), broken("middle"))
+      yield* lasts("3 minutes", broken("right", "error"))
+      expect(yield* problems).toMatchObject([
+        {
+          code: "alerts:undelivered",
+          severity: "warning",
+          text: expect.stringMatching(
+            /^Alerts cannot be delivered to http:\/\/127.0.0.1:\d+, and Vitrine tries again until it works: it responds 503$/
+          )
+        }
+      ])
+      answers(() => 200)
+      yield* lasts("1 minute", broken("right", "error"))
+      expect(texts().slice(1).join().split("\n").slice(1, -1).toSorted()).toEqual([
+        `- over: ${sentence("left")}`,
+        `- worse: ${sentence("right")}`
+      ])
+      expect(yield* problems).toEqual([])
+      expect(logs).toEqual([])
+    }).pipe(withLog(logs))
+  })
 })
 
 describe("alerts, after a restart,", () => {
-  const isWriting = () => process.getActiveResourcesInfo().some((name) => name.startsWith("FSReq"))
-
-  /** Waits for the file of alerts: a write takes turns of the event loop, and more of them on a busy machine. */
-  const settled = Effect.gen(function* () {
-    for (let quiet = 0; quiet < 20; quiet = isWriting() ? 0 : quiet + 1) yield* eventLoopTurn
-  })
-
-  const minutes = (count: number) =>
-    Effect.repeatN(Effect.zipRight(TestClock.adjust("15 seconds"), settled), count * 4 - 1)
-
   const scenario = (
     title: string,
     test: (
-      run: (
-        changes: ReadonlyArray<Change>,
-        duration: number,
-        test?: (
-          controller: Effect.Effect.Success<ReturnType<typeof setUpWith>>
-        ) => Effect.Effect<void, unknown, Scope.Scope>
-      ) => Effect.Effect<void, unknown>,
-      hook: Receiver,
+      run: <A, E>(
+        use: (controller: Effect.Effect.Success<ReturnType<typeof openController>>) => Effect.Effect<A, E>
+      ) => Effect.Effect<A, E | unknown>,
+      receiver: Receiver,
       file: string
-    ) => Effect.Effect<void, unknown, FileSystem.FileSystem>,
+    ) => Effect.Effect<void, unknown, FileSystem.FileSystem | Scope.Scope>,
     logs: Array<string> = []
   ) =>
     it.scoped(title, () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const file = `${yield* fs.makeTempDirectoryScoped()}/alerts.json`
-        const hook = receiver()
+        const receiver = yield* openReceiver
         yield* test(
-          (changes, duration, test = () => Effect.void) =>
-            Effect.gen(function* () {
-              const controller = yield* setUpWith(options, file, hook)
-              yield* test(controller)
-              yield* Effect.forEach(
-                Array.from({ length: duration }, (_, minute) => minute),
-                () => Effect.zipRight(controller.take(changes), minutes(1)),
-                { discard: true }
-              )
-            }).pipe(Effect.scoped),
-          hook,
+          (use) => Effect.scoped(Effect.flatMap(openController(receiver, file), use)),
+          receiver,
           file
         )
       }).pipe(withLog(logs), Effect.provide(NodeContext.layer))
     )
 
-  scenario("post the end of a problem that was posted before it", (run, { texts }, file) =>
+  scenario("go on where they were", (run, { texts }, file) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
-      yield* run([begin("left"), begin("right")], 3)
-      expect(texts).toHaveLength(2)
+      yield* run(({ lasts }) => lasts("1 minute", broken("left")))
       expect((yield* fs.stat(file)).mode & 0o777).toBe(0o600)
-      yield* run([begin("right")], 6)
-      expect(texts.slice(2)).toEqual(["Hall 3: over: The lamp left is broken."])
-      yield* run([begin("right")], 6)
-      expect(texts).toHaveLength(3)
-    })
-  )
-
-  scenario("post an end that was not delivered before it", (run, { respond, texts }) =>
-    Effect.gen(function* () {
-      yield* run([begin("left")], 3)
-      respond(503)
-      yield* run([], 6)
-      respond(200)
-      yield* run([], 6)
-      expect(texts.slice(1)).toEqual(["Hall 3: over: The lamp left is broken."])
-    })
-  )
-
-  scenario("post nothing about a problem that is found again a few minutes later", (run, { texts }) =>
-    Effect.gen(function* () {
-      yield* run([begin("left")], 3)
-      yield* run([begin("left")], 6, ({ take }) => Effect.zipRight(take([]), minutes(4)))
-      expect(texts).toEqual(["Hall 3: The lamp left is broken."])
-    })
-  )
-
-  scenario("post no end because the clock was wrong at the start", (run, { texts }) =>
-    Effect.gen(function* () {
-      yield* run([begin("left")], 3)
-      yield* run([begin("left")], 1, ({ take }) =>
-        Effect.zipRight(
-          withJumpingClock(({ set }) => Effect.zipRight(set(86_400_000), take([]))),
-          minutes(1)
-        )
-      )
-      expect(texts).toEqual(["Hall 3: The lamp left is broken."])
+      yield* run(({ lasts }) => lasts("2 minutes", broken("left")))
+      expect(texts()).toHaveLength(1)
+      yield* run(({ lasts }) => Effect.zipRight(lasts("10 seconds", broken("left")), lasts("1 minute")))
+      expect(texts().slice(1)).toEqual([`Hall 3: over: ${sentence("left")}`])
+      yield* run(({ lasts }) => lasts("2 minutes"))
+      expect(texts()).toHaveLength(2)
     })
   )
 
   scenario("do not post the end of a problem that is muted", (run, { texts }) =>
     Effect.gen(function* () {
-      yield* run([["left", { ...broken("left"), subject: "left" }]], 3)
+      yield* run(({ lasts }) => lasts("1 minute", broken("left")))
       const mutes = [{ name: "left", until: "2026-11-25T18:00:00.000Z", by: "anna" }]
-      yield* run([], 6, ({ updateSlice }) => updateSlice("mutes", () => ({ kind: "mutes", mutes })))
-      expect(texts).toHaveLength(1)
+      yield* run(({ lasts, updateSlice }) =>
+        Effect.zipRight(
+          updateSlice("mutes", () => ({ kind: "mutes", mutes })),
+          lasts("2 minutes")
+        )
+      )
+      expect(texts()).toHaveLength(1)
     })
   )
 
@@ -570,8 +383,8 @@ describe("alerts, after a restart,", () => {
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         yield* fs.writeFileString(file, "[{}]")
-        yield* run([begin("left")], 3)
-        expect(texts).toHaveLength(1)
+        yield* run(({ lasts }) => lasts("1 minute", broken("left")))
+        expect(texts()).toHaveLength(1)
         expect(logs.join()).toContain(
           "cannot be read, and the ends of problems before the restart are not posted"
         )

@@ -45,7 +45,7 @@ const registerKeep = Effect.gen(function* () {
     fetch: Effect.never,
     check: undefined,
     sample: undefined,
-    acknowledged: Effect.void,
+    acknowledged: () => Effect.void,
     report: () => Effect.void
   }).pipe(Effect.provideServiceEffect(ActiveVersion.ActiveVersion, ActiveVersion.silent))
 })

@@ -97,7 +97,7 @@ const follow = ({ release, steps }: History, isLookedAt: boolean, chosen: Array<
         fetch: Effect.never,
         check: undefined,
         sample: undefined,
-        acknowledged: Effect.void,
+        acknowledged: () => Effect.void,
         report: () => Effect.void
       }).pipe(Effect.provideServiceEffect(ActiveVersion.ActiveVersion, ActiveVersion.silent))
       return yield* Effect.forEach(steps, (step) =>

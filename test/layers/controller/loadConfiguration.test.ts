@@ -48,6 +48,25 @@ describe("loadConfiguration", () => {
     )
   }
 
+  scenario("lets Node load TypeScript if Node can, and translates what Node refuses", (write) =>
+    Effect.gen(function* () {
+      const name = "name: 'loaded: ' + typeof __filename"
+      const plain = yield* write(
+        "vitrine.config.ts",
+        `export default { plugins: [{ ...${plugin}, ${name} }] }`
+      )
+      const refused = yield* write(
+        "enum.config.ts",
+        `enum Side { Left }\nexport default { plugins: [{ ...${plugin}, ${name} }], screens: [{ id: Side[0] }] }`
+      )
+      const byNode = "typescript" in process.features && process.features.typescript !== false
+      expect((yield* load(plain)).plugins[0]?.name).toBe(`loaded: ${byNode ? "undefined" : "string"}`)
+      const { identity, plugins } = yield* load(refused)
+      expect(plugins[0]?.name).toBe("loaded: string")
+      expect(identity.screens).toEqual([{ id: "Left" }])
+    })
+  )
+
   scenario("gives the text that it has loaded, although the file has changed meanwhile", (write) =>
     Effect.gen(function* () {
       const text = [

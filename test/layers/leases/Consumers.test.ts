@@ -86,6 +86,30 @@ describe("the screens of a content plugin", () => {
     }).pipe(Effect.provide(services("task", identity)))
   )
 
+  it.scoped("are kept after their lease has expired, even if nobody looked meanwhile", () =>
+    Effect.gen(function* () {
+      yield* start
+      yield* acknowledge("left")
+      yield* TestClock.adjust("31 minutes")
+      yield* fetch
+      expect(yield* screens).toMatchObject([{ id: "left", heardAt: second(0), until: second(1800) }])
+    }).pipe(Effect.provide(services("task", identity)))
+  )
+
+  it.scoped("are not looked at when another screen acks", () =>
+    Effect.gen(function* () {
+      const store = yield* VersionStore
+      let looks = 0
+      const consumers = Effect.tap(store.consumers, () => Effect.sync(() => looks++))
+      yield* Effect.provideService(start, VersionStore, { ...store, consumers })
+      looks = 0
+      yield* acknowledge("left")
+      yield* acknowledge("guest")
+      expect(looks).toBe(0)
+      expect(yield* screens).toHaveLength(2)
+    }).pipe(Effect.provide(services("task", identity)))
+  )
+
   const ack = FastCheck.record(
     {
       consumerId: FastCheck.oneof(FastCheck.string(), FastCheck.constantFrom("page-1", "new")),

@@ -9,7 +9,6 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Struct from "effect/Struct"
-import wrapAnsi from "wrap-ansi"
 import { outcomeText, progressText } from "../../../internal/contentCounts.ts"
 import { printableLine } from "../../../internal/printable.ts"
 import { ContentEvent } from "../../../services/ContentEvents.ts"
@@ -56,11 +55,18 @@ const decode = Schema.decodeUnknownOption(ContentEvent)
 
 /** A line that is replaced: a bar for all sources, and the current step of a source. The last state stays. */
 export const makeProgressLine = Effect.fnUntraced(function* (stream: Output) {
+  // Loaded here, because it is slow.
+  const { default: wrapAnsi } = yield* Effect.promise(() => import("wrap-ansi"))
   const stages = new Map<string, Stage>()
   let text = ""
 
+  /** Cuts the text before the last column: some terminals begin the next row after a character there. */
+  const firstRow = (text: string): string =>
+    wrapAnsi(text, (stream.columns || 80) - 1, { hard: true, trim: false, wordWrap: false }).split("\n")[0] ??
+    ""
+
   const draw = () => {
-    if (text !== "") stream.write(`${restart}${firstRow(`${barOf([...stages.values()])} ${text}`, stream)}`)
+    if (text !== "") stream.write(`${restart}${firstRow(`${barOf([...stages.values()])} ${text}`)}`)
   }
 
   const tell = (sourceId: string, stage: Stage, news: string) => {
@@ -116,10 +122,6 @@ const barOf = (stages: ReadonlyArray<Stage>): string => {
   const length = total === 0 ? 0 : Math.round((barLength * Math.min(done, total)) / total)
   return `${"█".repeat(length)}${"░".repeat(barLength - length)} ${done}/${total}`
 }
-
-/** Cuts the text before the last column: some terminals begin the next row after a character there. */
-const firstRow = (text: string, { columns }: Output): string =>
-  wrapAnsi(text, (columns || 80) - 1, { hard: true, trim: false, wordWrap: false }).split("\n")[0] ?? ""
 
 /** Milliseconds between two lines about a document if only its numbers have changed. */
 const patience = 5000

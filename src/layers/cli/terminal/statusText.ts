@@ -1,8 +1,9 @@
 /**
  * The status of the controller for people: sections of aligned lines, each with a mark and a colour.
  */
+import * as Effect from "effect/Effect"
 import pc from "picocolors"
-import wrapAnsi from "wrap-ansi"
+import type wrapAnsi from "wrap-ansi"
 import { printableLine } from "../../../internal/printable.ts"
 import { momentText, withLocalTimes } from "../../../internal/readable.ts"
 import type { Row, StatusSnapshot, Tone } from "../../../services/ControllerState.ts"
@@ -26,20 +27,25 @@ const marks: Readonly<Record<Tone, string>> = { ok: "âœ“", warn: "!", error: "âœ
 export const isColourful = ({ isTTY }: Pick<NodeJS.WriteStream, "isTTY">): boolean =>
   isTTY === true && (process.env.NO_COLOR ?? "") === ""
 
-export interface Size {
+export interface Terminal {
   readonly columns: number
   readonly rows: number
+  readonly wrap: typeof wrapAnsi
 }
 
-const unlimited: Size = { columns: Number.POSITIVE_INFINITY, rows: Number.POSITIVE_INFINITY }
-
-/** The size of the terminal, 80 by 24 if unknown. Unlimited if the output is not a terminal. */
-export const sizeOf = ({
+/** The terminal, 80 by 24 if its size is unknown; `undefined` if the output is no terminal. */
+export const terminalOf = ({
   columns,
   isTTY,
   rows
-}: Pick<NodeJS.WriteStream, "columns" | "isTTY" | "rows">): Size =>
-  isTTY ? { columns: columns || 80, rows: rows || 24 } : unlimited
+}: Pick<NodeJS.WriteStream, "columns" | "isTTY" | "rows">): Effect.Effect<Terminal | undefined> =>
+  isTTY
+    ? Effect.map(
+        // Slow to load.
+        Effect.promise(() => import("wrap-ansi")),
+        ({ default: wrap }) => ({ columns: columns || 80, rows: rows || 24, wrap })
+      )
+    : Effect.succeed(undefined)
 
 export const makePalette = (isColourful: boolean): Palette => {
   const { bold, blue, dim, green, inverse, red, yellow } = pc.createColors(isColourful)
@@ -59,10 +65,10 @@ export const makePalette = (isColourful: boolean): Palette => {
  */
 export const statusText = (
   { header, now, problems, sections, word }: View,
-  { palette, size = unlimited }: StatusFormat
+  { palette, terminal }: StatusFormat
 ): string => {
   const readable = (text: string) => withLocalTimes(printableLine(text), now, momentText)
-  const folded = (text: string) => foldLines(text, size.columns)
+  const folded = (text: string) => (terminal === undefined ? text : foldLines(text, terminal))
   const head = folded(
     [
       palette.word(word),
@@ -79,32 +85,30 @@ export const statusText = (
     )
   ].join("\n\n")
   const whole = `${head}\n\n${folded(rest)}`
-  return whole.split("\n").length < size.rows
+  return terminal === undefined || whole.split("\n").length < terminal.rows
     ? whole
-    : [whole, "", ...head.split("\n").slice(0, size.rows - 2)].join("\n")
+    : [whole, "", ...head.split("\n").slice(0, terminal.rows - 2)].join("\n")
 }
 
 /** Wraps long lines between words, and indents the rest by four columns. */
-const foldLines = (text: string, columns: number): string =>
-  columns === Number.POSITIVE_INFINITY
-    ? text
-    : text
-        .split("\n")
-        .map((line) => {
-          const [indentation = ""] = /^ */.exec(line) ?? []
-          const width = Math.max(20, columns - indentation.length - 4)
-          const folded = wrapAnsi(line.slice(indentation.length), width)
-          return `${indentation}${folded.replaceAll("\n", `\n${indentation}    `)}`
-        })
-        .join("\n")
+const foldLines = (text: string, { columns, wrap }: Terminal): string =>
+  text
+    .split("\n")
+    .map((line) => {
+      const [indentation = ""] = /^ */.exec(line) ?? []
+      const width = Math.max(20, columns - indentation.length - 4)
+      const folded = wrap(line.slice(indentation.length), width)
+      return `${indentation}${folded.replaceAll("\n", `\n${indentation}    `)}`
+    })
+    .join("\n")
 
 interface StatusFormat {
   readonly palette: Palette
   /**
-   * The size of the terminal. Longer lines are wrapped. If the text has more rows, the overall state and its problems are repeated at
-   * the end. Default unlimited.
+   * Longer lines are wrapped. If the text has more rows, the overall state and its problems are repeated at
+   * the end. Default none: unlimited.
    */
-  readonly size?: Size
+  readonly terminal?: Terminal | undefined
 }
 
 /** How often the problem has begun, if more than once. */

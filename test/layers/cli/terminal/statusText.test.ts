@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
+import wrap from "wrap-ansi"
 import { makePalette, statusText } from "../../../../src/layers/cli/terminal/statusText.ts"
 import type { Row } from "../../../../src/services/ControllerState.ts"
 import type { View } from "../../../../src/services/View.ts"
@@ -24,17 +25,17 @@ const plain = (rows: ReadonlyArray<Row>) => statusText(viewOf(rows), { palette: 
 describe("statusText", () => {
   it("folds long lines between words, as wide as the terminal", () => {
     const value = "one two three four five six seven"
-    const size = { columns: 40, rows: 24 }
+    const terminal = { columns: 40, rows: 24, wrap }
     const view: View = {
       ...viewOf([{ type: "kv", label: "Words", value, tone: "warn" }]),
       problems: [{ code: "a", severity: "warning", text: `${value} ${value}` }]
     }
     const text = statusText(view, {
       palette: makePalette(false),
-      size
+      terminal
     })
     const lines = text.split("\n")
-    expect(lines.every(({ length }) => length <= size.columns)).toBe(true)
+    expect(lines.every(({ length }) => length <= terminal.columns)).toBe(true)
     expect(lines.slice(1, 3)).toEqual([
       "  ! one two three four five six",
       "      seven one two three four five six"
@@ -92,7 +93,7 @@ describe("statusText", () => {
   it("ends with the word and its reasons as well, where the terminal has fewer rows", () => {
     const row: Row = { type: "text", text: "…" }
     const text = (rows: number) =>
-      statusText(viewOf([row]), { palette: makePalette(false), size: { columns: 80, rows } })
+      statusText(viewOf([row]), { palette: makePalette(false), terminal: { columns: 80, rows, wrap } })
     expect(text(7)).toMatch(/^OK\n[\s\S]*…$/)
     expect(text(6)).toMatch(/^OK\n[\s\S]*…\n\nOK$/)
   })

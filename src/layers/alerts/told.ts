@@ -1,0 +1,204 @@
+/**
+ * What the receiver of alerts was told last, and what must be posted because something else is true now. Pure; times
+ * are in milliseconds of the monotonic clock, because somebody may set the time of day.
+ */
+import * as Array from "effect/Array"
+import * as Order from "effect/Order"
+import * as Schema from "effect/Schema"
+import { Problem } from "../../services/Problem.ts"
+import type { View } from "../../services/View.ts"
+import { isNamed, keyOf, maxProblems } from "../status/problems.ts"
+
+/** A problem as the receiver was told last, with `unwatched` if it was told that nobody watches the problem any more. */
+export const Told = Schema.Struct({
+  key: Schema.String,
+  problem: Problem,
+  /** False while a later post may have arrived, or may be lost. */
+  isTaken: Schema.Boolean
+})
+export type Told = typeof Told.Type
+
+/** `over`: the problem was seen to be over. `unwatched`: nobody can say any more whether it continues. */
+export type Kind = "begin" | "again" | "worse" | "better" | "unwatched" | "over"
+
+/** What the receiver must still be told about a problem. */
+export interface Change {
+  readonly kind: Kind
+  readonly key: string
+  /** As it is now, or as it was last. */
+  readonly problem: Problem
+  readonly changedAt: number
+  /** How often the receiver has refused posts with this change, and after how many refusals it is given up. */
+  readonly refused: number
+  readonly limit: number
+  /** When and why it was refused last. */
+  readonly refusedAt: number
+  readonly reason: string
+}
+
+export interface Alerts {
+  readonly told: ReadonlyMap<string, Told>
+  readonly pending: ReadonlyMap<string, Change>
+  /** Keys of problems that were told before the restart, and that were not found since. */
+  readonly unjudged: ReadonlySet<string>
+}
+
+/** After so many refusals, a change is posted alone, and then given up if the receiver accepts others. */
+const maxRefused = 3
+
+/** The most changes in one post. */
+const maxNamed = 50
+
+/** The most problems that are remembered: those that continue, and as many ends that are not delivered. */
+const maxTold = 2 * maxProblems
+
+const minute = 60_000
+
+/** How long changes are collected. */
+const collectMs = minute
+
+/** How long a problem that was told before a restart may stay missing before it counts as no longer watched. */
+const judgeMs = 10 * minute
+
+/** When a change that was given up is tried again. */
+const retryMs = 60 * minute
+
+export const restored = (told: ReadonlyArray<Told>): Alerts => ({
+  told: byKey(told),
+  pending: new Map(),
+  unjudged: new Set(told.map(({ key }) => key))
+})
+
+const byKey = <A extends { readonly key: string }>(all: Iterable<A>): ReadonlyMap<string, A> =>
+  new Map(Array.map(Array.fromIterable(all), (one) => [one.key, one]))
+
+/** Compares what was told with the view. Muted problems stay as they were told. */
+export const looked = (
+  { pending, told, unjudged: before }: Alerts,
+  { mutes, problems }: Pick<View, "mutes" | "problems">,
+  now: number,
+  uptime: number
+): Alerts => {
+  const found = new Map(problems.filter(isPosted).map((problem) => [keyOf(problem), problem]))
+  const unjudged = new Set([...before].filter((key) => !found.has(key)))
+
+  const changeOf = (key: string): ReadonlyArray<Change> => {
+    const known = told.get(key)
+    const problem = found.get(key) ?? known?.problem
+    const isWaiting = unjudged.has(key) ? uptime < judgeMs : !found.has(key) && problems.length >= maxProblems
+    if (problem === undefined || isWaiting || mutes.some(({ name }) => isNamed(problem, name))) return []
+    const is = unjudged.has(key) ? { ...problem, unwatched: "not judged since the restart" } : found.get(key)
+    const kind = kindOf(known, is)
+    if (kind === undefined) return []
+    const last = pending.get(key)
+    const isSame = last?.kind === kind && last.problem.severity === problem.severity
+    const isLasting = last !== undefined && (last.kind === kind || (isMore(last.kind) && isMore(kind)))
+    const changedAt = isLasting ? last.changedAt : now
+    return [{ ...(isSame ? last : untried), kind, key, problem: is ?? problem, changedAt }]
+  }
+  const isForgotten = ({ isTaken, key, problem }: Told) =>
+    isTaken && problem.unwatched !== undefined && !found.has(key) && !(unjudged.has(key) && uptime < judgeMs)
+  return {
+    told: byKey([...told.values()].filter((one) => !isForgotten(one))),
+    pending: byKey([...new Set([...told.keys(), ...found.keys()])].flatMap(changeOf)),
+    unjudged
+  }
+}
+
+/** The problems of the alerts themselves are only in the state and the log: they could not be delivered either. */
+const isPosted = ({ code, player }: Problem): boolean => player !== undefined || !code.startsWith("alerts:")
+
+const untried = { refused: 0, limit: Number.POSITIVE_INFINITY, refusedAt: 0, reason: "" }
+
+const kindOf = (told: Told | undefined, problem: Problem | undefined): Kind | undefined => {
+  const mayStand = told !== undefined && !(told.isTaken && told.problem.unwatched !== undefined)
+  if (problem === undefined || problem.unwatched !== undefined) {
+    return mayStand ? (problem === undefined ? "over" : "unwatched") : undefined
+  }
+  if (told === undefined) return "begin"
+  if (told.problem.unwatched !== undefined) return "again"
+  if (told.problem.severity !== problem.severity) return problem.severity === "error" ? "worse" : "better"
+  return told.isTaken ? undefined : "begin"
+}
+
+const isMore = (kind: Kind): boolean => kind === "begin" || kind === "again" || kind === "worse"
+
+/** Whether the problem does not stand after this change. */
+export const isEnd = ({ kind }: Change): boolean => kind === "over" || kind === "unwatched"
+
+const isGivenUp = ({ limit, refused }: Change): boolean => refused >= limit
+
+/** The changes that the receiver refuses, although it accepts others. */
+export const givenUp = ({ pending }: Alerts): ReadonlyArray<Change> => [...pending.values()].filter(isGivenUp)
+
+/** How many problems stand, as the receiver was told. */
+export const standingCount = ({ told }: Alerts): number =>
+  [...told.values()].filter(({ problem }) => problem.unwatched === undefined).length
+
+/**
+ * The next post, or nothing. A change must last for `after`, except that a problem gets worse. Then those that will have
+ * lasted within a minute are waited for. Changes that were refused too often come last, one by one.
+ */
+export const due = ({ pending }: Alerts, after: number, now: number): ReadonlyArray<Change> => {
+  const dueAt = ({ changedAt, kind }: Change) => (kind === "worse" ? changedAt : changedAt + after)
+  const [alone, together] = Array.partition(
+    [...pending.values()].toSorted(Order.mapInput(Order.number, dueAt)),
+    ({ refused }) => refused < maxRefused
+  )
+  const closesAt = Math.min(...together.map(dueAt)) + collectMs
+  const [later, post] = Array.partition(together, (change) => dueAt(change) <= now)
+  if (post.length > 0) {
+    return now < closesAt && later.some((change) => dueAt(change) <= closesAt) ? [] : post.slice(0, maxNamed)
+  }
+  return alone
+    .filter((change) => !isGivenUp(change) || now >= change.refusedAt + retryMs)
+    .toSorted(Order.mapInput(Order.number, ({ refused }) => refused))
+    .slice(0, 1)
+}
+
+type Post = ReadonlyArray<Change>
+
+/** What was told, with other entries for the problems of the post. The oldest entries are forgotten. */
+const retold = (before: Alerts, post: Post, entries: ReadonlyArray<Told>): Alerts => {
+  const sent = byKey(post)
+  const others = [...before.told.values()].filter(({ key }) => !sent.has(key))
+  return { ...before, told: byKey([...others, ...entries].slice(-maxTold)) }
+}
+
+/** Before a post is sent: it may arrive without a response, or while the controller ends. */
+export const posting = (before: Alerts, post: Post): Alerts =>
+  retold(
+    before,
+    post,
+    post.map(({ key, problem }) => ({ key, problem, ...before.told.get(key), isTaken: false }))
+  )
+
+/** The post surely did not arrive: the receiver knows what it knew `earlier`. */
+export const lost = (before: Alerts, earlier: Alerts, post: Post): Alerts =>
+  retold(
+    before,
+    post,
+    post.flatMap(({ key }) => earlier.told.get(key) ?? [])
+  )
+
+/** The receiver has accepted a post. A change that it goes on refusing is given up. */
+export const accepted = (before: Alerts, post: Post): Alerts => {
+  const sent = byKey(post)
+  const others = [...before.pending.values()].filter(({ key }) => !sent.has(key))
+  const limited = (change: Change) =>
+    change.refused === 0 ? change : { ...change, limit: Math.min(change.limit, change.refused + maxRefused) }
+  const told = post.flatMap(({ key, kind, problem }) =>
+    kind === "over" ? [] : { key, problem, isTaken: true }
+  )
+  return { ...retold(before, post, told), pending: byKey(others.map(limited)) }
+}
+
+/** The receiver has refused the post. */
+export const refused = (before: Alerts, post: Post, reason: string, refusedAt: number): Alerts => ({
+  ...before,
+  pending: byKey(
+    [...before.pending.values()].map((change) =>
+      byKey(post).has(change.key) ? { ...change, refused: change.refused + 1, refusedAt, reason } : change
+    )
+  )
+})
