@@ -62,6 +62,9 @@ export interface ContentSource {
    */
   readonly schema?: Effect.Effect<Readonly<Record<string, DocumentSchema>>, SourceError>
 
+  /** Accepts what a warning of its last fetch is about: it is not given again while it stays as it is. */
+  readonly accept?: ((warning: Warning) => Effect.Effect<void>) | undefined
+
   /** Whether its files may be documents. A source that says `false`, for example for a page, has no types. Default `true`. */
   readonly hasDocuments?: boolean | undefined
 

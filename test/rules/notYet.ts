@@ -4,10 +4,6 @@
 import type { ReaderName } from "./readers.ts"
 
 export const notYet: Readonly<Record<number, ReadonlyArray<ReaderName>>> = {
-  5: ["folder", "function"],
-  6: ["folder", "JSON", "tables", "Strapi", "Directus", "Sanity", "function"],
-  7: ["folder", "JSON", "tables", "Strapi", "Directus", "Sanity", "function"],
-  8: ["Strapi", "Directus"],
   14: ["folder", "function"],
   15: ["folder", "JSON", "tables", "Strapi", "Directus", "Sanity", "function"],
   16: ["folder", "JSON"],

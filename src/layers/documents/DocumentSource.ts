@@ -45,6 +45,7 @@ import type { DocumentOptions } from "./DocumentOptions.ts"
 import { rewrite } from "./documentFile.ts"
 import { documentSchemas, makeExpectations, requireExpected } from "./expect/Expectations.ts"
 import type { CheckedTable } from "./expect/TableCheck.ts"
+import * as Gone from "./Gone.ts"
 import { linkRecords } from "./linkRecords.ts"
 import { isChangedByFiles, merged } from "./media/findMedia.ts"
 import type { MediaIndex } from "./media/mediaIndex.ts"
@@ -189,15 +190,15 @@ export const make = Effect.fnUntraced(function* <
   const files = yield* SourceFiles.make(options, source)
   const reads = yield* Ref.make<ReadonlyArray<ReadSource>>([])
   const say = makeSayWarnings()
+  const gone = yield* Gone.make(options, titleOf(tables !== undefined))
   const isOfTables = tables !== undefined
   const fieldsOf = tables?.fieldsOf ?? identity
   const failedAt = (document: string) => failedIn({ document, kind: tables && "table" })
 
-  /** Reads and saves the documents, one after the other. `before` is the last version, if this process has read it. */
+  /** Reads and saves the documents, one after the other. */
   const saveAll = Effect.fnUntraced(function* (
     opened: OpenedSource<E>,
     target: Target,
-    before: ReadSource | undefined,
     progress: ProgressReporter
   ) {
     const { isSample = false } = target
@@ -230,7 +231,6 @@ export const make = Effect.fnUntraced(function* <
           failedIn: failedAt,
           isOfTables,
           fieldsOf,
-          emptied: before?.emptied ?? new Set(),
           progress: (document, records) => progress.report({ document, records })
         }),
         progress.documentDone
@@ -250,7 +250,7 @@ export const make = Effect.fnUntraced(function* <
   ) {
     const { directory, isSample = false, previous } = target
     const path = yield* Path.Path
-    const { all, finding } = yield* saveAll(opened, target, before, progress)
+    const { all, finding } = yield* saveAll(opened, target, progress)
     const records = new Map(all.map(({ document, records }) => [document, records]))
     const report = (document: string, attachments: AttachmentProgress) =>
       progress.report({ document, records: records.get(document) ?? 0, attachments })
@@ -287,15 +287,22 @@ export const make = Effect.fnUntraced(function* <
     )
     const counts = sumCounts(all.map(({ holds, records }) => ({ records, values: holds === "keys" ? 1 : 0 })))
     const attachments = addUp(own, fetched.attachments)
+    const title = titleOf(isOfTables)
+    const compared = yield* gone.compare({
+      previous,
+      documents: isSample ? [] : all.map((saved) => ({ ...saved, title: title(saved.document) })),
+      files: attachments.total
+    })
     return {
+      next: compared.next,
       warnings: [
         ...all.flatMap((document) => warningsOf(document, isOfTables)),
+        ...(isSample ? [] : compared.warnings),
         ...fetched.warningsOf(placed.index),
         ...(isSample ? [] : yield* files.nothingFound(found, counts.records + (counts.values ?? 0)))
       ],
       read: {
         fingerprint,
-        emptied: new Set(all.filter(({ isEmptied }) => isEmptied).map(({ document }) => document)),
         index: placed.index
       } satisfies ReadSource,
       fetched: {
@@ -327,13 +334,15 @@ export const make = Effect.fnUntraced(function* <
           waiting: (wait) => Effect.zipRight(outer.waiting(wait), progress.waiting(wait))
         })
       })
-      const [{ fetched, read, ...saved }, noticed] = yield* withWarnings(opening)
-      const warnings = [...noticed, ...saved.warnings].map(({ code, subject, text }) => ({
+      const [{ fetched, next, read, ...saved }, noticed] = yield* withWarnings(opening)
+      const all = [...noticed, ...saved.warnings].map(({ code, subject, text }) => ({
         code,
         subject: sent.hide(subject),
         text: sent.hide(text)
       }))
-      if (target.isCheck !== true) {
+      const isCheck = target.isCheck === true
+      const warnings = yield* gone.end(next, all, isCheck)
+      if (!isCheck) {
         // Beside the last version, because this read may not become a version.
         const isOther = before !== undefined && before.fingerprint !== read.fingerprint
         yield* Ref.set(reads, isOther ? [read, before] : [read])
@@ -358,6 +367,7 @@ export const make = Effect.fnUntraced(function* <
     changes,
     data,
     schema: schema ?? Effect.succeed(documentSchemas(expect)),
+    accept: gone.accept,
     fetch: (target: Target) => answering(fetch(target)),
     poll: poll && ((cursor: Option.Option<string>) => answering(sourceErrors(Effect.scoped(poll(cursor)))))
   }
@@ -368,17 +378,18 @@ type ProgressReporter = Effect.Effect.Success<ReturnType<typeof makeProgressRepo
 /** A version of the source, as this process has read it. */
 interface ReadSource {
   readonly fingerprint: string
-  /** The documents that have become empty: they had records in an earlier version. */
-  readonly emptied: ReadonlySet<string>
   /** The index of its files. It is newer than the index on disk, because servers may have sent new tags since. */
   readonly index: MediaIndex
 }
+
+const titleOf = (isOfTables: boolean) => (document: string) =>
+  `${isOfTables ? "Table" : "Document"} "${document}"`
 
 const warningsOf = ({ document, warnings }: SavedDocument, isOfTables: boolean): ReadonlyArray<Warning> =>
   warnings
     .map((warning) => ({
       ...warning,
-      text: `${isOfTables ? "Table" : "Document"} "${document}": ${warning.text}`
+      text: `${titleOf(isOfTables)(document)}: ${warning.text}`
     }))
     .map(within(document))
 

@@ -36,10 +36,11 @@ import {
 } from "./documentFile.ts"
 import { type Expectations, readNames } from "./expect/Expectations.ts"
 import type { TableCheck, Verdict } from "./expect/TableCheck.ts"
+import { makeShape, type Shape } from "./Gone.ts"
 import type { JsonObject } from "./jsonValues.ts"
 import { type Finding, type FoundMedia, makeSearch, type Search } from "./media/findMedia.ts"
 import { sourceErrors } from "./sourceErrors.ts"
-import { emptiedText, hadRecords, withWarnings } from "./warnings.ts"
+import { hadRecords, withWarnings } from "./warnings.ts"
 import { readAgain } from "./wholeList.ts"
 
 /** The settings that all documents of a fetch share. */
@@ -51,17 +52,15 @@ export interface Saving {
   /** Whether messages call documents tables. */
   readonly isOfTables: boolean
   readonly fieldsOf: (record: JsonObject) => JsonObject
-  /** The documents that had become empty in the last version. */
-  readonly emptied: ReadonlySet<string>
   /** Called with the number of records of a document so far. */
   readonly progress: (document: string, records: number) => Effect.Effect<void>
 }
 
 /** A document of a source after reading. */
-export interface SavedDocument extends DocumentOnDisk, Omit<Written, "check" | "isEmpty"> {
+export interface SavedDocument extends DocumentOnDisk, Omit<Written, "check"> {
   readonly document: string
-  /** Whether it has become empty: it had records in an earlier version. */
-  readonly isEmptied: boolean
+  /** Whether it had content in the last version. */
+  readonly hadContent: boolean
   readonly verdict: Verdict
 }
 
@@ -84,11 +83,8 @@ export const saveDocument = Effect.fn("DocumentSource.read")(
       begin: isSample ? Option.none : (holds) => expectations.begin(name, holds),
       search: (recordOf) => makeSearch(finding, { key, url, ...place, recordOf, sorts: !isSorted })
     })
-    const [{ check, isEmpty, ...saved }, noticed] = yield* catchTooDeep(failed)(
-      again(withWarnings(counted(writing)))
-    )
+    const [{ check, ...saved }, noticed] = yield* catchTooDeep(failed)(again(withWarnings(counted(writing))))
     const verdict = yield* expectations.end(name, check, readNames(previous, about.name, saved.holds))
-    const isEmptied = isEmpty && (hadRecords(previous, about.name) || saving.emptied.has(name))
     yield* Effect.annotateCurrentSpan("records", saved.records)
     return {
       ...saved,
@@ -96,14 +92,8 @@ export const saveDocument = Effect.fn("DocumentSource.read")(
       path,
       about,
       verdict,
-      isEmptied,
-      warnings: [
-        ...noticed,
-        ...saved.warnings,
-        ...(isEmptied && verdict.violations.length === 0
-          ? [{ code: "gone:records", subject: "", text: emptiedText }]
-          : [])
-      ],
+      hadContent: hadRecords(previous, about.name),
+      warnings: [...noticed, ...saved.warnings],
       failed
     } satisfies SavedDocument
   },
@@ -127,7 +117,7 @@ interface Written {
   /** The number of records, for a list. */
   readonly records: number
   readonly holds: Holds
-  readonly isEmpty: boolean
+  readonly shape: Shape
   readonly check: Option.Option<TableCheck>
   readonly warnings: ReadonlyArray<Warning>
   readonly file: DocumentFile
@@ -163,11 +153,13 @@ const writeRecords = <E>(
     const ids = makeRecordIds(key)
     const check = target.begin("records")
     const search = target.search()
+    const shape = makeShape()
     const file = yield* openList(target)
     const giveWay = makeGiveWay()
 
     const look = (record: unknown, text: TextPlace | undefined) => {
       const id = ids.add(record)
+      shape.add(record)
       if (Option.isSome(check)) {
         const place = { id: Option.getOrUndefined(id), text }
         check.value.add(Predicate.isReadonlyRecord(record) ? target.fieldsOf(record) : {}, () => place)
@@ -198,7 +190,7 @@ const writeRecords = <E>(
       file: written,
       records,
       holds: "records" as const,
-      isEmpty: records === 0,
+      shape: shape.end(records),
       check,
       warnings: [...ids.warnings(), ...warningsOf(check)],
       found: search.found()
@@ -217,13 +209,16 @@ const writeKeys = <E>(
       const place = (key: string) => ({ id: recordOf(key), text: textPlaceOf?.(key) })
       check.value.add(Predicate.isReadonlyRecord(saved) ? saved : {}, place)
     }
+    const shape = makeShape()
+    const isEmpty = value === null || (Predicate.isReadonlyRecord(value) && Object.keys(value).length === 0)
+    shape.add(saved)
     const { digest, ...written } = yield* writeValue(target, saved, stable)
     return {
       digest,
       file: written,
       records: 0,
       holds: "keys" as const,
-      isEmpty: value === null || (Predicate.isReadonlyRecord(value) && Object.keys(value).length === 0),
+      shape: shape.end(isEmpty ? 0 : 1),
       check,
       warnings: warningsOf(check),
       found: search.found()

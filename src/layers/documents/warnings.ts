@@ -108,6 +108,3 @@ export const hadRecords = (previous: Option.Option<PreviousContent>, name: strin
     Option.flatMap(previous, ({ files }) => Record.get(files, name)),
     ({ size }) => size > emptyBytes
   )
-
-export const emptiedText =
-  'it is empty, and had records before; with "minRecords" in "expect", such a version is not shown'

@@ -6,8 +6,9 @@ import * as EffectRecord from "effect/Record"
 import { excerpt } from "../../../internal/printable.ts"
 import { countText } from "../../../internal/readable.ts"
 import { note, type Warning } from "../../../services/Warning.ts"
+import { missingLanguages } from "../../documents/Gone.ts"
 import { mapObjects } from "../../documents/jsonValues.ts"
-import type { Collection } from "./DirectusOptions.ts"
+import type { Collection, DirectusOptions } from "./DirectusOptions.ts"
 
 /** An item of a collection, and the field with its translations. */
 export type Item = Readonly<Record<string, unknown>>
@@ -51,10 +52,11 @@ const systemField = /^(?:sort|status|(?:date|user)_(?:created|updated))$/
  */
 export const readTranslations = (
   items: ReadonlyArray<unknown>,
-  { key }: Pick<Collection, "key">
+  { key, locales }: Pick<Collection, "key"> & Pick<DirectusOptions, "locales">
 ): { readonly items: ReadonlyArray<Item>; readonly warnings: ReadonlyArray<Warning> } => {
   let removed = 0
   let first = ""
+  const found = new Set<string>()
   const keyOf = (item: Item) => item[key] ?? item.id
 
   const leadsTo = (item: Item, name: string, value: unknown) =>
@@ -71,6 +73,7 @@ export const readTranslations = (
     const rows = rowsOf(item)
     if (rows === undefined) return item
     const named = rows.filter((row) => languageOf(row) !== undefined)
+    for (const row of named) found.add(languageOf(row) ?? "")
     if (removed === 0 && named.length < rows.length) first = excerpt(String(keyOf(item)))
     removed += rows.length - named.length
     return {
@@ -81,15 +84,17 @@ export const readTranslations = (
 
   return {
     items: items.map((item) => mapObjects(item, read)).filter(Predicate.isReadonlyRecord),
-    warnings:
-      removed === 0
+    warnings: [
+      ...missingLanguages(locales, found),
+      ...(removed === 0
         ? []
         : [
             note(
               `${countText(removed, "row")} of "${translationsField}" without a language, left out; the item ${first} has the first. Choose the language in Directus, or delete the row`,
               translationsField
             )
-          ]
+          ])
+    ]
   }
 }
 

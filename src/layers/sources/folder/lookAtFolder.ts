@@ -89,6 +89,25 @@ const isIn = (root: string, path: string): boolean => path.startsWith(root.endsW
 // These functions take half the processor time of `node:fs/promises`.
 const disk = { lstat: promisify(lstat), readdir: promisify(readdir), realpath: promisify(realpath) }
 
+/** The file that a placeholder of iCloud, Nextcloud or ownCloud stands for. */
+const inCloud = /^\.(.+)\.icloud$|^(.+)\.(?:nextcloud|owncloud)$/
+
+/** Fails if a file is only in the cloud: it is not gone, but its content is not here. */
+const checkPlaceholders = (
+  prefix: string,
+  names: ReadonlyArray<string>
+): Effect.Effect<void, SourceError> => {
+  for (const name of names) {
+    const [, hidden, file = hidden] = inCloud.exec(name) ?? []
+    if (file === undefined || names.includes(file)) continue
+    return new SourceError({
+      place: printablePath(prefix + file),
+      detail: `it is only in the cloud: here is its placeholder ${JSON.stringify(printablePath(name))}. Keep this folder on this machine ("Always keep on this device").`
+    })
+  }
+  return Effect.void
+}
+
 /** The look at a folder without documents that does not exist yet. */
 const nothing: FolderLook = { files: [], folders: [], stamp: "nothing", leftOut: [] }
 
@@ -154,6 +173,10 @@ export const lookAtFolder = Effect.fn("FolderSource.look")(function* (
   const lookInside = (folder: string, prefix: string): Effect.Effect<void, SourceError | FolderInUse> =>
     Effect.gen(function* () {
       const listed = (yield* list(folder, prefix)) ?? []
+      yield* checkPlaceholders(
+        prefix,
+        listed.map(({ name }) => name)
+      )
       const entries = listed
         .filter(({ name }) => !isIgnored(name))
         .map((entry) => ({ entry, place: join(folder, entry.name), name: entry.name.normalize() }))

@@ -20,8 +20,10 @@ import {
   readCollection,
   type Vendor
 } from "../../documents/Cms.ts"
+import { missingLanguages } from "../../documents/Gone.ts"
 import { type JsonObject, mapObjects, property, textOf } from "../../documents/jsonValues.ts"
 import type { Lasting } from "../../documents/media/placeMedia.ts"
+import { notice } from "../../documents/warnings.ts"
 import { RequestFailed } from "../../httpClient/Requests.ts"
 import type { StrapiOptions, StrapiType } from "./StrapiOptions.ts"
 
@@ -257,6 +259,8 @@ export const readTranslations = Effect.fnUntraced(function* (
   if (first !== undefined && missing.length === translations.length) {
     return yield* first
   }
+  const found = translations.filter(({ entries }) => entries.length > 0).map(({ locale }) => locale)
+  yield* notice(missingLanguages(locales, new Set(found)))
   const entries = merged(translations, type, { locales })
   return isSingle ? entries[0] : entries
 })

@@ -4,8 +4,6 @@
  *
  * The position of the last call is in memory. The used list of changes is on disk, so that the next start ends it.
  */
-import { dirname, join } from "node:path"
-import * as FileSystem from "@effect/platform/FileSystem"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -14,8 +12,9 @@ import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import { makeWarnWhile } from "../../../internal/warnOnce.ts"
-import { type SourceChanges, SourceFolder } from "../../../services/ContentSource.ts"
+import type { SourceChanges } from "../../../services/ContentSource.ts"
 import type { ChangeFeed } from "../../../services/TableSourceClient.ts"
+import { keptFile } from "../../documents/keptFile.ts"
 
 const Cursor = Schema.parseJson(
   Schema.Struct({
@@ -33,7 +32,7 @@ export const makePolling = Effect.fnUntraced(function* (
   wholeEvery: Duration.Duration,
   feed: ChangeFeed
 ) {
-  const kept = yield* keptPosition(sourceId)
+  const kept = yield* keptFile(`${sourceId}.changes`)
   const problem = yield* Ref.make(Option.none<string>())
   const warning = makeWarnWhile(
     (detail) => `Changes cannot be listed, so all tables are read at each tick: ${detail}`
@@ -104,21 +103,3 @@ export const makePolling = Effect.fnUntraced(function* (
 })
 
 export type Polling = Effect.Effect.Success<ReturnType<typeof makePolling>>
-
-/** The position of the last list of changes, in a file; nothing is kept if the controller has no folder for it. */
-const keptPosition = Effect.fnUntraced(function* (sourceId: string) {
-  const fs = yield* FileSystem.FileSystem
-  const folder = yield* SourceFolder
-  const file = Option.map(folder, (folder) => join(folder, `${sourceId}.changes`))
-  return {
-    read: Effect.option(Effect.flatMap(file, (file) => fs.readFileString(file))),
-    remove: Effect.ignore(Effect.flatMap(file, (file) => fs.remove(file, { force: true }))),
-    write: (position: string) =>
-      Effect.flatMap(file, (file) =>
-        Effect.zipRight(
-          fs.makeDirectory(dirname(file), { recursive: true }),
-          fs.writeFileString(file, position)
-        )
-      ).pipe(Effect.ignore)
-  }
-})

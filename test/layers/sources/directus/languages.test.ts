@@ -39,7 +39,7 @@ describe("inLanguages", () => {
 
 describe("rows of translations", () => {
   const readFrom = (items: ReadonlyArray<Item>, key = "id") => {
-    const { items: read, warnings } = readTranslations(items, { key })
+    const { items: read, warnings } = readTranslations(items, { key, locales: [] })
     return { warnings: warnings.map(({ text }) => text), items: inLanguages(read, ["de-DE", "en-US"]) }
   }
 

@@ -1,0 +1,274 @@
+/**
+ * What is gone from a source: documents, records, fields and files that it had before, and languages that it should have.
+ *
+ * A file keeps what the source had. What is gone stays in that file, because the next version is compared with it too:
+ * the warning lasts until everything is back, somebody accepts it, or the options of the source are others.
+ */
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Record from "effect/Record"
+import * as Ref from "effect/Ref"
+import * as Schema from "effect/Schema"
+import { sha256OfText } from "../../files/sha256.ts"
+import { closestName } from "../../internal/closestName.ts"
+import { quotedExcerpt, quotedName } from "../../internal/printable.ts"
+import { countText } from "../../internal/readable.ts"
+import type { PreviousContent } from "../../services/ContentSource.ts"
+import { Warning, within } from "../../services/Warning.ts"
+import type { DocumentOptions } from "./DocumentOptions.ts"
+import { keptFile } from "./keptFile.ts"
+
+/** What a document had. */
+const Had = Schema.Struct({
+  /** The number of records; 1 for a value that is not empty. */
+  count: Schema.Number,
+  /** The number in the last version: less than `count` if records are gone. */
+  now: Schema.Number,
+  /** The fields that half of at least ten records had. */
+  fields: Schema.Array(Schema.String)
+})
+type Had = typeof Had.Type
+
+const Known = Schema.parseJson(
+  Schema.Struct({
+    /** A digest of the options. */
+    options: Schema.String,
+    /** By the names of the documents; the files have an empty name. */
+    had: Schema.Record({ key: Schema.String, value: Had }),
+    accepted: Schema.Array(Warning)
+  })
+)
+type Known = typeof Known.Type
+
+/** What a document has. */
+export interface Shape {
+  readonly count: number
+  /** How many records have a field, for the first 1,000 fields. */
+  readonly fields: ReadonlyMap<string, number>
+}
+
+interface ShapedDocument {
+  readonly document: string
+  readonly shape: Shape
+  /** The warning texts begin with it. */
+  readonly title: string
+  /** Whether it had content in the last version. */
+  readonly hadContent: boolean
+}
+
+const maxFields = 1000
+
+/** Lists of fewer records change too much. */
+const minRecords = 10
+
+/** Looks at the records of a document, one after the other. */
+export const makeShape = () => {
+  const fields = new Map<string, number>()
+  return {
+    add: (record: unknown): void => {
+      if (Predicate.isReadonlyRecord(record)) {
+        for (const name of Object.keys(record)) {
+          const count = fields.get(name)
+          if (isEmpty(record[name]) || (count === undefined && fields.size === maxFields)) continue
+          fields.set(name, (count ?? 0) + 1)
+        }
+      }
+    },
+    end: (count: number): Shape => ({ count, fields })
+  }
+}
+
+const isEmpty = (value: unknown): boolean => Predicate.isNullable(value) || value === ""
+
+const areGone = (before: number, now: number): boolean =>
+  before > 0 && (now === 0 || (before >= minRecords && before - now > before / 3))
+
+/** What is compared with a source of these options. */
+interface Compared {
+  readonly previous: Option.Option<PreviousContent>
+  readonly documents: ReadonlyArray<ShapedDocument>
+  /** The number of its files. */
+  readonly files: number
+}
+
+/** Remembers what the source with this id has, and which warnings are accepted. */
+export const make = Effect.fnUntraced(function* (
+  { expect, id, ...options }: Pick<DocumentOptions, "id" | "expect">,
+  nameOf: (document: string) => string
+) {
+  const file = yield* keptFile(`${id}.had`)
+  const digest = sha256OfText(JSON.stringify([options, expect]))
+  const remembered = yield* Ref.make(Option.none<Known>())
+  const read = Effect.flatMap(
+    Ref.get(remembered),
+    Option.match({
+      onSome: Effect.succeedSome,
+      onNone: () => Effect.map(file.read, Option.flatMap(Schema.decodeOption(Known)))
+    })
+  )
+  const write = (known: Known) =>
+    Effect.zipRight(
+      Ref.set(remembered, Option.some(known)),
+      Effect.flatMap(
+        Effect.orElseSucceed(Schema.encode(Known)(known), () => ""),
+        file.write
+      )
+    )
+
+  const isUsual = (document: string): boolean =>
+    Option.exists(Record.get(expect, document), ({ maxVanishing }) => maxVanishing !== undefined)
+
+  return {
+    /** The warnings about what is gone, and what to remember. */
+    compare: Effect.fnUntraced(function* ({ documents, files, previous }: Compared) {
+      const known = yield* read
+      const isSame = Option.isSome(previous) && Option.exists(known, ({ options }) => options === digest)
+      const before: Known["had"] = isSame
+        ? Option.match(known, { onNone: () => ({}), onSome: ({ had }) => had })
+        : {}
+      const hadIn = (name: string): Had | undefined => Option.getOrUndefined(Record.get(before, name))
+      const missing = Object.entries(before).filter(
+        ([name]) => name !== "" && documents.every(({ document }) => document !== name)
+      )
+      const compared = documents.map(({ document, hadContent, shape, title }) => {
+        const had = hadIn(document) ?? (hadContent ? { count: 1, now: 1, fields: [] } : undefined)
+        const { had: next, warnings } = compareShapes(had, shape, isUsual(document))
+        return {
+          entry: [document, next] as const,
+          warnings: warnings.map((warning) =>
+            within(document)({ ...warning, text: `${title}: ${warning.text}` })
+          )
+        }
+      })
+      const filesBefore = hadIn("")?.count ?? 0
+      const areFilesGone = areGone(filesBefore, files)
+      const warnings: ReadonlyArray<Warning> = [
+        ...missing.map(([name]) => ({
+          code: "gone:document",
+          subject: name,
+          text: `${nameOf(name)} is gone: pages that show it are empty. Bring it back, or accept that it is gone`
+        })),
+        ...compared.flatMap(({ warnings }) => warnings),
+        ...(areFilesGone
+          ? [
+              {
+                code: "gone:files",
+                subject: "",
+                text: `there are ${countText(files, "file")}, and there were ${filesBefore}. Bring them back, or accept that they are gone`
+              }
+            ]
+          : [])
+      ]
+      const accepted = Option.match(known, { onNone: () => [], onSome: ({ accepted }) => accepted })
+      const next: Known = {
+        options: digest,
+        had: Object.fromEntries<Had>([
+          ...missing,
+          ...compared.map(({ entry }) => entry),
+          ["", { count: areFilesGone ? filesBefore : files, now: files, fields: [] }]
+        ]),
+        accepted
+      }
+      return { warnings, next }
+    }),
+
+    /** The warnings that nobody has accepted. Forgets the accepted ones that are over, and remembers the rest. */
+    end: (next: Known, warnings: ReadonlyArray<Warning>, isCheck: boolean) => {
+      const isIn = (warning: Warning, all: ReadonlyArray<Warning>) =>
+        all.some((other) => isEqual(warning, other))
+      const left = warnings.filter((warning) => !isIn(warning, next.accepted))
+      return isCheck
+        ? Effect.succeed(left)
+        : Effect.as(
+            write({ ...next, accepted: next.accepted.filter((warning) => isIn(warning, warnings)) }),
+            left
+          )
+    },
+
+    /** Accepts what a warning of the last fetch is about. */
+    accept: (warning: Warning) =>
+      Effect.flatMap(
+        read,
+        Option.match({
+          onNone: () => Effect.void,
+          onSome: (known) =>
+            write(
+              warning.code.startsWith("gone:") && warning.code !== "gone:language"
+                ? { ...known, had: withoutGone(known.had, warning) }
+                : { ...known, accepted: [...known.accepted, warning] }
+            )
+        })
+      )
+  }
+})
+
+/** The warning about the languages that no entry of a document has, if it has others. */
+export const missingLanguages = (
+  locales: ReadonlyArray<string>,
+  found: ReadonlySet<string>
+): ReadonlyArray<Warning> =>
+  (found.size === 0 ? [] : locales)
+    .filter((language) => !found.has(language))
+    .map((language) => ({
+      code: "gone:language",
+      subject: language,
+      text: `"locales" asks for ${quotedExcerpt(language)}, which no entry has. Publish the translations, or correct "locales"`
+    }))
+
+const isEqual = (one: Warning, other: Warning): boolean =>
+  one.code === other.code && one.subject === other.subject && one.text === other.text
+
+const compareShapes = (before: Had | undefined, { count, fields }: Shape, isUsual: boolean) => {
+  const current = count < minRecords ? [] : [...fields].flatMap(([name, n]) => (n * 2 >= count ? [name] : []))
+  const areRecordsGone = !isUsual && before !== undefined && areGone(before.count, count)
+  const gone = (before?.fields ?? []).filter((name) => !fields.has(name))
+  const fresh = current.filter((name) => before?.fields.includes(name) !== true)
+  const had: Had = {
+    count: areRecordsGone ? before.count : count,
+    now: count,
+    fields: [...current, ...gone]
+  }
+  const likely = (name: string) =>
+    closestName(name, fresh, 1 / 2) ?? (gone.length === 1 && fresh.length === 1 ? fresh[0] : undefined)
+  const warnings: ReadonlyArray<Warning> = [
+    ...(areRecordsGone
+      ? [
+          count === 0
+            ? { code: "gone:document", subject: "", text: emptiedText }
+            : {
+                code: "gone:records",
+                subject: "",
+                text: `${countText(count, "record")}, of ${before.count} before. With "maxVanishing" in "expect", such a version is not shown; maxVanishing: 1 says that this is usual`
+              }
+        ]
+      : []),
+    ...(count === 0 ? [] : gone).map((name) => {
+      const other = likely(name)
+      const hint = other === undefined ? "" : `; ${quotedName(other)} is new: was it renamed?`
+      return {
+        code: "gone:field",
+        subject: name,
+        text: `no record has ${quotedName(name)} any more, which half of them had${hint}`
+      }
+    })
+  ]
+  return { had, warnings }
+}
+
+const emptiedText =
+  'it is empty, and had records before; with "minRecords" in "expect", such a version is not shown'
+
+/** What the source had, without what the warning says is gone. */
+const withoutGone = (had: Known["had"], { code, subject }: Warning): Known["had"] =>
+  Object.fromEntries(
+    Object.entries(had).flatMap(([name, before]): ReadonlyArray<readonly [string, Had]> => {
+      if (code === "gone:field") {
+        return [
+          [name, { ...before, fields: before.fields.filter((field) => `${name}/${field}` !== subject) }]
+        ]
+      }
+      if (name !== subject) return [[name, before]]
+      return code === "gone:document" && before.now > 0 ? [] : [[name, { ...before, count: before.now }]]
+    })
+  )
