@@ -127,10 +127,12 @@ const openController = Effect.fnUntraced(function* ({ isSilent, url }: Receiver,
     Effect.provideService(ControllerState, controller),
     Effect.provide(NodeContext.layer)
   )
-  const { updateSlice } = pluginsOf(controller)
+  const { addReading, updateSlice } = pluginsOf(controller)
   const stand = (...problems: ReadonlyArray<Problem>) => updateSlice("lamps", () => ({ problems }))
   return {
     ...controller,
+    addReading,
+    updateSlice,
     stand,
     /** These problems stand for this time. */
     lasts: (duration: Duration.DurationInput, ...problems: ReadonlyArray<Problem>) =>

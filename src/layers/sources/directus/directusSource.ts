@@ -45,7 +45,7 @@ const make = Effect.fnUntraced(function* (options: DirectusOptions) {
         status: isFiltered ? status : []
       })
       const published = yield* withoutUnpublished(content, isUnpublished(status))
-      const { items, warnings } = readTranslations([published].flat(), collection)
+      const { items, warnings } = readTranslations([published].flat(), { ...collection, locales })
       yield* notice(warnings)
       const translated = inLanguages(items, locales)
       return withUrls(Array.isArray(content) ? translated : (translated[0] ?? null), url)
