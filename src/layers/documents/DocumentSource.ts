@@ -52,10 +52,11 @@ import type { MediaIndex } from "./media/mediaIndex.ts"
 import type { Lasting, MediaReader } from "./media/placeMedia.ts"
 import * as SourceFiles from "./media/SourceFiles.ts"
 import type { Flaw } from "./media/verdict.ts"
+import { alikeWarnings, documentKey } from "./names.ts"
 import { makeProgressReporter } from "./progress.ts"
 import { type SavedDocument, saveDocument } from "./saveDocument.ts"
 import { failureOf, sourceErrors } from "./sourceErrors.ts"
-import { listed, makeSayWarnings, withWarnings } from "./warnings.ts"
+import { listed, makeSayWarnings, notice, withWarnings } from "./warnings.ts"
 
 // The declarations of a program use these types.
 export type {
@@ -427,5 +428,5 @@ const checkNames = (
       ? failedIn(unknown)(
           `"expect" names it, but there is no such document; there are: ${[...names].join(", ")}`
         )
-      : Effect.void
+      : notice(alikeWarnings("document", names, documentKey))
 }

@@ -6,12 +6,14 @@
  */
 import { CsvError, parse } from "csv-parse"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import { makeGiveWay } from "../../internal/nextTurn.ts"
-import { sizeText } from "../../internal/readable.ts"
+import { quotedName } from "../../internal/printable.ts"
+import { countText, sizeText } from "../../internal/readable.ts"
 import { note, type Warning } from "../../services/Warning.ts"
 import { readSoFar, TooMuch, withinBudget } from "./budget.ts"
 import { setOwn } from "./jsonValues.ts"
-import { nameWarnings, otherProblem, type TextMistake } from "./textMistakes.ts"
+import { otherProblem, type TextMistake } from "./textMistakes.ts"
 
 export type CsvRecord = Readonly<Record<string, string>>
 
@@ -38,13 +40,17 @@ export const parseCsvTable = (text: string, delimiter?: Delimiter): Effect.Effec
     const soFar = yield* readSoFar
     const records: Array<CsvRecord> = []
     const lines: Array<number> = []
+    const errors = new Map<string, { readonly line: number; readonly cell: string; readonly count: number }>()
     let repeated: number | undefined
     const readPage = tryRead(() => {
       const page = pages.next()
       for (const { cells, line } of page.done === true ? [] : page.value) {
         soFar.values += cells.length
         withinBudget("read", soFar.values)
-        const record = recordOf(columns, cells)
+        const record = recordOf(columns, cells, (column, cell) => {
+          const known = errors.get(column)
+          errors.set(column, { line, cell, ...known, count: (known?.count ?? 0) + 1 })
+        })
         if (record === undefined) continue
         if (columns.length > 1 && columns.every((column, index) => cells[index] === column)) repeated ??= line
         records.push(record)
@@ -61,21 +67,43 @@ export const parseCsvTable = (text: string, delimiter?: Delimiter): Effect.Effec
       repeated === undefined
         ? []
         : [{ line: repeated, ...note("the row repeats the header line. Remove it.") }]
-    return { records, lines, warnings: [...ofHeader, ...ofRows] }
+    const ofCells = [...errors].map(([column, { cell, count, line }]) => ({
+      line,
+      code: "cell:error",
+      subject: column,
+      text: `${quotedName(column)} is an error of a spreadsheet in ${countText(count, "row")}, ${quotedName(cell)} first, and is saved as empty. Correct the formula.`
+    }))
+    return { records, lines, warnings: [...ofHeader, ...ofRows, ...ofCells] }
   })
 
 const tryRead = <A>(read: () => A) => Effect.try({ try: read, catch: mistakeOf })
 
-/** `undefined` if the row has no text. */
-const recordOf = (columns: ReadonlyArray<string>, row: ReadonlyArray<string>): CsvRecord | undefined => {
+/** `undefined` if the row has no text. FileMaker exports line breaks as vertical tabs. */
+const recordOf = (
+  columns: ReadonlyArray<string>,
+  row: ReadonlyArray<string>,
+  failed: (column: string, cell: string) => void
+): CsvRecord | undefined => {
   if (!hasText(row)) return undefined
   const record: Record<string, string> = {}
   for (const [index, column] of columns.entries()) {
     const cell = row[index] ?? ""
-    if (cell !== "") setOwn(record, column, cell)
+    const isError: boolean = isSpreadsheetError(cell)
+    if (isError) failed(column, cell)
+    else if (cell !== "") setOwn(record, column, cell.replaceAll("\v", "\n"))
   }
   return record
 }
+
+/**
+ * Whether a cell is the text of Excel or Google Sheets for a formula without a result, in English, German, French,
+ * Spanish, Italian or Dutch. Other texts that begin with `#` are texts.
+ */
+export const isSpreadsheetError = (cell: unknown): cell is string =>
+  Predicate.isString(cell) && spreadsheetError.test(cell.trim())
+
+const spreadsheetError =
+  /^(?:#(?:N\/[ABD]|NV|GETTING_DATA|[¡¿]?(?:D(?:IV|EEL)\/0|REF|BEZUG|RIF|VERW|VALUE|WERT|VALEUR|VALOR|VALORE|WAARDE|NAME|NOM|NOMBRE|NOME|NAAM|NUM|ZAHL|GETAL|NULL|NUL|NULO|NULLO|LEEG|ERROR|SPILL|CALC)[!?])|Loading(?:\.{3}|…))$/
 
 const hasText = (cells: ReadonlyArray<string>): boolean => cells.some((cell) => cell.trim() !== "")
 
@@ -342,8 +370,7 @@ export const headerWarnings = (
           note(
             `the header line has one cell, and ${delimiterText[separated]} is in each of the rows. If this line is a title, remove it: the first line with text names the columns.`
           )
-        ]),
-    ...nameWarnings("column", columns)
+        ])
   ]
 }
 

@@ -13,7 +13,7 @@ import type { Warning } from "../../services/Warning.ts"
 import { withinBudget } from "./budget.ts"
 import type { FailedIn } from "./Document.ts"
 import { fill } from "./jsonValues.ts"
-import { nameWarnings } from "./textMistakes.ts"
+import { nameKey, nameWarnings } from "./names.ts"
 
 export interface KeyValues {
   /** The values by key, all keys sorted. */
@@ -33,9 +33,11 @@ const maxIndex = 9999
  * - `"true"` and `"false"` become booleans, and text becomes a number if the number is written exactly so;
  *   every other value stays as it is. An empty cell is `null`.
  * - `name[0]`, `name[1]`, … become an array `name`; what is missing between them is `null`.
+ * - Capitals and invisible characters in the names of the two columns do not count.
  * - A row without a key is left out, and the last of several rows with one key counts, both with a warning.
  *
- * Fails if a key is used for a value and for an array, or if an array would be too long. Throws `TooMuch`.
+ * Fails if a column is missing, if a key is used for a value and for an array, or if an array would be too long. Throws
+ * `TooMuch`.
  */
 export const keyValues = (
   records: ReadonlyArray<TableRecord>,
@@ -44,14 +46,25 @@ export const keyValues = (
   const entries = new Map<string, Entry>()
   const withoutKey: Array<string> = []
   const repeated: Array<string> = []
+  const columns = new Set(records.flatMap(({ fields }) => Object.keys(fields)))
+  const named = (wanted: string): string =>
+    columns.has(wanted) ? wanted : ([...columns].find((column) => nameKey(column) === wanted) ?? wanted)
+  const [keyColumn, valueColumn] = [named("key"), named("value")]
+  const lacking = [keyColumn, valueColumn].find((column) => !columns.has(column))
+  if (lacking !== undefined && [...columns].some((column) => column !== keyColumn)) {
+    const others = [...columns].slice(0, 10).map((column) => quoted(column))
+    return Either.left(
+      failed(`it has no column ${quoted(lacking)}; its columns are ${others.join(", ")}. Rename one of them`)
+    )
+  }
 
   for (const { fields, id } of records) {
-    const key = keyOf(fields)
+    const key = keyOf(cell(fields, keyColumn))
     if (key === "") {
       withoutKey.push(id)
       continue
     }
-    const value = coerce(cell(fields, "value"))
+    const value = coerce(cell(fields, valueColumn))
     const { index, name } = placeOf(key)
     if (index !== undefined && index > maxIndex) {
       return Either.left(
@@ -94,7 +107,7 @@ export const keyValues = (
     warnings: [
       ...warning("content:note", withoutKey, 'no text in the column "key"; left out'),
       ...warning("names:twice", repeated, "a key that an earlier row has too; the last row counts"),
-      ...nameWarnings("key", [...entries.keys()])
+      ...nameWarnings("column", columns)
     ]
   })
 }
@@ -118,10 +131,8 @@ const quoted = (text: string): string => JSON.stringify(excerpt(text))
 const cell = (fields: TableRecord["fields"], name: string): unknown =>
   Object.hasOwn(fields, name) ? fields[name] : undefined
 
-const keyOf = (fields: TableRecord["fields"]): string => {
-  const key = cell(fields, "key")
-  return Predicate.isString(key) ? key : Predicate.isNumber(key) ? String(key) : ""
-}
+const keyOf = (key: unknown): string =>
+  Predicate.isString(key) ? key : Predicate.isNumber(key) ? String(key) : ""
 
 const itemKey = /^(?<name>.+)\[(?<index>0|[1-9]\d*)\]$/s
 

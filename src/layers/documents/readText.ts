@@ -5,7 +5,7 @@
  */
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Effect from "effect/Effect"
-import { excerpt, printableLine } from "../../internal/printable.ts"
+import { excerpt, printableLine, quotedName } from "../../internal/printable.ts"
 import { countText } from "../../internal/readable.ts"
 import { note } from "../../services/Warning.ts"
 import {
@@ -18,7 +18,14 @@ import {
 } from "../httpClient/Requests.ts"
 import { budget, readSoFar, TooMuch, withinBudget } from "./budget.ts"
 import { type CsvRecord, type CsvTable, type Delimiter, parseCsvTable } from "./csvText.ts"
-import { findStrayMarks, jsonMistake, otherProblem, placeText, type TextMistake } from "./textMistakes.ts"
+import {
+  findStrayMarks,
+  findTwice,
+  jsonMistake,
+  otherProblem,
+  placeText,
+  type TextMistake
+} from "./textMistakes.ts"
 import { notice, noticeCounted } from "./warnings.ts"
 
 const textAt = (place: string, mistake: Omit<TextMistake, "problem">, problem: string): string =>
@@ -64,7 +71,22 @@ export const parsePage = (text: string): Effect.Effect<unknown, TextMistake> =>
 
 /** The value of JSON that an editor may have written, with warnings about stray marks. Warnings begin with `place`. */
 export const parseJson = (text: string, place = "JSON"): Effect.Effect<unknown, TextMistake> =>
-  Effect.tap(parsePage(text), () => noticeMarks(place, text))
+  parsePage(text).pipe(
+    Effect.tap((value) =>
+      notice(
+        findTwice(text, value).map(({ name, ...at }) => ({
+          code: "names:twice",
+          subject: name,
+          text: textAt(
+            place,
+            at,
+            `the name ${quotedName(name)} is twice in one object, and the last one counts. Remove one.`
+          )
+        }))
+      )
+    ),
+    Effect.tap(() => noticeMarks(place, text))
+  )
 
 interface CsvOptions {
   readonly delimiter?: Delimiter | undefined

@@ -39,6 +39,7 @@ import type { TableCheck, Verdict } from "./expect/TableCheck.ts"
 import { makeShape, type Shape } from "./Gone.ts"
 import type { JsonObject } from "./jsonValues.ts"
 import { type Finding, type FoundMedia, makeSearch, type Search } from "./media/findMedia.ts"
+import { makeRecordMistakes } from "./recordMistakes.ts"
 import { sourceErrors } from "./sourceErrors.ts"
 import { hadRecords, withWarnings } from "./warnings.ts"
 import { readAgain } from "./wholeList.ts"
@@ -104,7 +105,7 @@ export const saveDocument = Effect.fn("DocumentSource.read")(
 const counted = <A, E, R>(reading: Effect.Effect<A, E, R>) =>
   Effect.suspend(() => Effect.provideService(reading, ReadSoFar, { values: 0 }))
 
-interface WriteTarget extends FileTarget, Pick<Saving, "fieldsOf" | "progress"> {
+interface WriteTarget extends FileTarget, Pick<Saving, "fieldsOf" | "isOfTables" | "progress"> {
   readonly begin: (holds: Holds) => Option.Option<TableCheck>
   /** Begins the search for files in it. */
   readonly search: (recordOf?: Keys["recordOf"]) => Search
@@ -151,6 +152,7 @@ const writeRecords = <E>(
   Effect.gen(function* () {
     const { key, name } = document
     const ids = makeRecordIds(key)
+    const mistakes = makeRecordMistakes(target.isOfTables ? "column" : "field")
     const check = target.begin("records")
     const search = target.search()
     const shape = makeShape()
@@ -160,6 +162,7 @@ const writeRecords = <E>(
     const look = (record: unknown, text: TextPlace | undefined) => {
       const id = ids.add(record)
       shape.add(record)
+      mistakes.add(record)
       if (Option.isSome(check)) {
         const place = { id: Option.getOrUndefined(id), text }
         check.value.add(Predicate.isReadonlyRecord(record) ? target.fieldsOf(record) : {}, () => place)
@@ -192,7 +195,7 @@ const writeRecords = <E>(
       holds: "records" as const,
       shape: shape.end(records),
       check,
-      warnings: [...ids.warnings(), ...warningsOf(check)],
+      warnings: [...ids.warnings(), ...mistakes.warnings(), ...warningsOf(check)],
       found: search.found()
     }
   }).pipe(Effect.scoped)
@@ -205,6 +208,8 @@ const writeKeys = <E>(
     const check = target.begin("keys")
     const search = target.search(recordOf)
     const { saved, stable } = yield* inTurns(search.look(value))
+    const mistakes = makeRecordMistakes("key")
+    mistakes.add(saved)
     if (Option.isSome(check)) {
       const place = (key: string) => ({ id: recordOf(key), text: textPlaceOf?.(key) })
       check.value.add(Predicate.isReadonlyRecord(saved) ? saved : {}, place)
@@ -220,7 +225,7 @@ const writeKeys = <E>(
       holds: "keys" as const,
       shape: shape.end(isEmpty ? 0 : 1),
       check,
-      warnings: warningsOf(check),
+      warnings: [...mistakes.warnings(), ...warningsOf(check)],
       found: search.found()
     }
   })

@@ -2,8 +2,7 @@
  * Text files that people edit, and the mistakes in them.
  */
 import * as Either from "effect/Either"
-import { printableLine, quotedName } from "../../internal/printable.ts"
-import type { Warning } from "../../services/Warning.ts"
+import { printableLine } from "../../internal/printable.ts"
 
 /** The mistake in a text, for the people who edit it. */
 export interface TextMistake {
@@ -63,64 +62,6 @@ export const isPointer = (text: string): boolean =>
 export const pointerProblem =
   'it is a pointer of Git LFS in the place of the file. Fetch the file with "git lfs pull"'
 
-/**
- * A text without invisible characters at its ends: spaces, soft hyphens, joiners, writing directions, byte order
- * marks.
- */
-export const bare = (text: string): string =>
-  text.replace(
-    /^[\s\u00ad\u200b-\u200f\u2060]+|(?<![\s\u00ad\u200b-\u200f\u2060])[\s\u00ad\u200b-\u200f\u2060]+$/g,
-    ""
-  )
-
-/**
- * A text as people see it: also without invisible characters inside, except joiners and line breaks, which some
- * writing systems need.
- */
-export const visible = (text: string): string =>
-  bare(text)
-    .replace(/[\u00ad\u200b\u200e\u200f\u2060\ufeff]+/g, "")
-    .replace(/[^\S\r\n]+/g, " ")
-
-/**
- * Warnings about names that are possible, but rarely intended: at most one of each kind. `what` is the named thing,
- * singular.
- */
-export const nameWarnings = (what: string, names: ReadonlyArray<string>): ReadonlyArray<Warning> => {
-  const keyOf = (name: string): string => visible(name).toLowerCase().normalize()
-  const padded = names.find((name) => name !== bare(name))
-  const strange = names.find((name) => bare(name) !== visible(name))
-  const byKey = new Map(names.map((name) => [keyOf(name), name]))
-  const alike = names.find((name) => byKey.get(keyOf(name)) !== name)
-  const ofName = (name: string, text: string): Warning => ({ code: "names:alike", subject: name, text })
-  return [
-    ...(padded === undefined
-      ? []
-      : [
-          ofName(
-            padded,
-            `the name of the ${what} ${quotedName(padded)} begins or ends with a space or an invisible character. Remove it.`
-          )
-        ]),
-    ...(strange === undefined
-      ? []
-      : [
-          ofName(
-            strange,
-            `the name of the ${what} ${quotedName(strange)} has an invisible character or more than one space inside. Remove it.`
-          )
-        ]),
-    ...(alike === undefined
-      ? []
-      : [
-          ofName(
-            alike,
-            `the ${what}s ${quotedName(alike)} and ${quotedName(byKey.get(keyOf(alike)) ?? "")} have almost the same name. Rename one.`
-          )
-        ])
-  ]
-}
-
 /** The signs that a text has lost letters, or was joined from several files. */
 export const findStrayMarks = (text: string): ReadonlyArray<TextMistake> => {
   const joined = text.indexOf("\n\ufeff")
@@ -149,6 +90,61 @@ const doubleEncoded = /[ÂÃ][\x80-\x9f€‚ƒ„†‡ˆ‰Š‹ŒŽ•˜š›
 
 const encodingOf = ([first, second]: Uint8Array): string =>
   first === 0xff && second === 0xfe ? "utf-16le" : first === 0xfe && second === 0xff ? "utf-16be" : "utf-8"
+
+/** The most reported names. */
+const maxTwice = 10
+
+/** The names that are twice in one object of valid JSON, each with its first place. `value` is the value of the text. */
+export const findTwice = (
+  text: string,
+  value: unknown
+): ReadonlyArray<Omit<TextMistake, "problem"> & { readonly name: string }> => {
+  // Nearly every text has as many names as its value: then nothing else is read.
+  if (namesIn(value) === countIn(text, '":')) return []
+  const twice = new Map<string, number>()
+  const open: Array<Set<string>> = []
+  let isInString = false
+  let [start, end] = [0, 0]
+  for (const { 0: found, index } of text.matchAll(/\\.|["{}:]/gs)) {
+    if (found === '"') {
+      if (isInString) end = index + 1
+      else start = index
+      isInString = !isInString
+    } else if (isInString) {
+    } else if (found === "{") {
+      open.push(new Set())
+    } else if (found === "}") {
+      open.pop()
+    } else if (found === ":") {
+      const name: unknown = JSON.parse(text.slice(start, end))
+      const names = open.at(-1)
+      if (typeof name !== "string" || names === undefined) continue
+      if (names.has(name) && !twice.has(name) && twice.size < maxTwice) twice.set(name, start)
+      names.add(name)
+    }
+  }
+  return [...twice].map(([name, offset]) => ({ name, ...placeIn(text, () => offset) }))
+}
+
+const countIn = (text: string, part: string): number => {
+  let count = 0
+  for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + part.length)) count++
+  return count
+}
+
+/** The names of all fields of a value. Not recursive: JSON may be nested deeper than calls. */
+const namesIn = (value: unknown): number => {
+  let count = 0
+  const rest: Array<unknown> = [value]
+  while (rest.length > 0) {
+    const next = rest.pop()
+    if (typeof next !== "object" || next === null) continue
+    const parts: ReadonlyArray<unknown> = Object.values(next)
+    if (!Array.isArray(next)) count += parts.length
+    for (const part of parts) if (typeof part === "object" && part !== null) rest.push(part)
+  }
+  return count
+}
 
 /** The mistake in invalid JSON, with the message of the parser. It has no place in long texts, which programs write. */
 export const jsonMistake = (text: string, error: unknown): TextMistake => {

@@ -120,14 +120,20 @@ describe("a key/value table", () => {
     ])
   })
 
-  it("warns of keys with a space or an invisible character that nobody sees, and of keys that look alike", () => {
-    const { value, warnings } = read({ key: "title " }, { key: "Title" }, { key: "open\u00ading hours" })
-    expect(Object.keys(Object(value))).toEqual(["Title", "open\u00ading hours", "title "])
-    expect(textsOf(warnings)).toEqual([
-      'the name of the key "title " begins or ends with a space or an invisible character. Remove it.',
-      'the name of the key "open\\u00ading hours" has an invisible character or more than one space inside. Remove it.',
-      'the keys "title " and "Title" have almost the same name. Rename one.'
-    ])
+  it("takes `Key` and `Value` for its columns, and warns of columns that look alike", () => {
+    expect(read({ Key: "title", "VALUE\u200b": "Bells" }).value).toEqual({ title: "Bells" })
+    const { value, warnings } = read({ key: "title", Key: "other", value: "Bells" })
+    expect(value).toEqual({ title: "Bells" })
+    expect(textsOf(warnings)).toEqual(['the columns "key" and "Key" have almost the same name. Rename one.'])
+  })
+
+  it("is refused without one of its columns, unless it has no other column", () => {
+    expect(failure({ Schlüssel: "title", Wert: "Bells" })).toContain(
+      'it has no column "key"; its columns are "Schlüssel", "Wert"'
+    )
+    expect(failure({ key: "title", Wert: "Bells" })).toContain('it has no column "value"')
+    expect(read({ key: "title" }).value).toEqual({ title: null })
+    expect(read({}).value).toEqual({})
   })
 
   it("uses the last of several rows with one key, and reports it", () => {

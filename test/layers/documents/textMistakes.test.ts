@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Either from "effect/Either"
 import * as FastCheck from "effect/FastCheck"
-import { endOfJson, jsonMistake } from "../../../src/layers/documents/textMistakes.ts"
+import { endOfJson, findTwice, jsonMistake } from "../../../src/layers/documents/textMistakes.ts"
 
 const parseJsonText = (text: string) =>
   Either.try({ try: (): unknown => JSON.parse(text), catch: (error) => jsonMistake(text, error) })
@@ -48,4 +48,30 @@ describe("JSON that people edit", () => {
     const text = `[${"[".repeat(50_000)}"${"x".repeat(2_000_000)}"`
     expect(endOfJson(text)).toBe(text.length)
   })
+})
+
+describe("names that are twice in one object", () => {
+  const namesIn = (text: string) => findTwice(text, JSON.parse(text))
+
+  it.each([
+    [
+      '{"a": 1,\n "b": [{"a": 1, "a": 2}], "b": 0}',
+      [
+        ["a", 2, 17],
+        ["b", 2, 27]
+      ]
+    ],
+    ['{"a" : 1, "\\u0061" : 2}', [["a", 1, 11]]],
+    ['{"__proto__":1,"__proto__":2}', [["__proto__", 1, 16]]]
+  ])("are found: %j", (text, places) => {
+    expect(namesIn(text).map(({ column, line, name }) => [name, line, column])).toEqual(places)
+  })
+
+  it.prop(
+    "are in no text that a program writes",
+    [FastCheck.jsonValue(), FastCheck.nat(2)],
+    ([value, indent]) => {
+      expect(namesIn(JSON.stringify([value, { ":": '":', '":': [":", '\\":'] }], null, indent))).toEqual([])
+    }
+  )
 })

@@ -9,6 +9,7 @@ import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import { documentName, expects, omittable } from "../../../internal/Options.ts"
 import { isDay } from "../../../internal/optionSchemas.ts"
+import { isSpreadsheetError } from "../csvText.ts"
 import type * as Config from "../DocumentConfig.ts"
 import type { FieldType, FullFieldType } from "../DocumentConfig.ts"
 
@@ -100,16 +101,6 @@ const isEmpty = (cell: unknown): boolean =>
   (Predicate.isString(cell)
     ? cell.trim() === "" || isSpreadsheetError(cell)
     : isEmptyList(cell) || Option.isSome(formulaError(cell)))
-
-/**
- * Whether a cell is the text of Excel or Google Sheets for a formula without a result, in English, German, French,
- * Spanish, Italian or Dutch. Other texts that begin with `#` are texts.
- */
-export const isSpreadsheetError = (cell: unknown): cell is string =>
-  Predicate.isString(cell) && spreadsheetError.test(cell.trim())
-
-const spreadsheetError =
-  /^(?:#(?:N\/[ABD]|NV|GETTING_DATA|[¡¿]?(?:D(?:IV|EEL)\/0|REF|BEZUG|RIF|VERW|VALUE|WERT|VALEUR|VALOR|VALORE|WAARDE|NAME|NOM|NOMBRE|NOME|NAAM|NUM|ZAHL|GETAL|NULL|NUL|NULO|NULLO|LEEG|ERROR|SPILL|CALC)[!?])|Loading(?:\.{3}|…))$/
 
 const isEmptyList = (cell: unknown): boolean => Array.isArray(cell) && cell.length === 0
 

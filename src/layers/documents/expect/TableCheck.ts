@@ -18,6 +18,7 @@ import { defined } from "../../../internal/schemas.ts"
 import type { TableRecord } from "../../../services/TableSourceClient.ts"
 import type { Violation } from "../../../services/Violation.ts"
 import type { Warning } from "../../../services/Warning.ts"
+import { isSpreadsheetError } from "../csvText.ts"
 import type { RecordPlace } from "../Document.ts"
 import { isInexact } from "../readText.ts"
 import {
@@ -25,7 +26,6 @@ import {
   type FieldSchema,
   fieldTest,
   formulaError,
-  isSpreadsheetError,
   type TableExpectation
 } from "./ExpectOptions.ts"
 

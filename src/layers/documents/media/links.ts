@@ -6,6 +6,7 @@ import * as Predicate from "effect/Predicate"
 import mime from "mime"
 import { hashOfName } from "../../../files/sha256.ts"
 import { mapParts } from "../jsonValues.ts"
+import { bare } from "../names.ts"
 import type { MediaOptions } from "./MediaOptions.ts"
 import { type DocumentPath, matches, type PathPattern, parse } from "./PathPattern.ts"
 
@@ -19,7 +20,7 @@ const maxLength = 8192
  */
 export const looksLikeLink = (text: string): boolean => {
   if (text.length > maxLength) return false
-  const link = text.trim()
+  const link = bare(text)
   const [, spacedPath = ""] = spaced.exec(link) ?? []
   return unspaced.test(link) || mime.getType(spacedPath) !== null
 }
@@ -32,9 +33,10 @@ export type Address = URL | "unknown"
 
 /** The address in a text that must be a link; `undefined` if it does not lead anywhere over http or https. */
 export const readAddress = (text: string, base: string | undefined): Address | undefined => {
-  if (text.length > maxLength || text.trim() === "") return undefined
-  if (base === undefined && !hasHost(text)) return hasScheme(text) ? undefined : "unknown"
-  const url = parseUrl(text, base ?? defaultBase)
+  const link = text.length > maxLength ? "" : bare(text)
+  if (link === "") return undefined
+  if (base === undefined && !hasHost(link)) return hasScheme(link) ? undefined : "unknown"
+  const url = parseUrl(link, base ?? defaultBase)
   return url !== undefined && /^https?:$/.test(url.protocol) ? url : undefined
 }
 

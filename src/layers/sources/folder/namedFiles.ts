@@ -17,7 +17,8 @@ import { mapParts } from "../../documents/jsonValues.ts"
 import { decode } from "../../documents/media/links.ts"
 import { isShownType } from "../../documents/media/mediaTypes.ts"
 import * as PathPattern from "../../documents/media/PathPattern.ts"
-import { bare, visible } from "../../documents/textMistakes.ts"
+import { bare, visible } from "../../documents/names.ts"
+import { isElsewhere } from "../../documents/recordMistakes.ts"
 
 /** The existing files. */
 export interface NamedFiles {
@@ -55,13 +56,13 @@ export const makeNamedFiles = (paths: ReadonlyArray<string>): NamedFiles => {
 const pathOf = (cell: string): string => bare(cell).normalize().replace(/^\.\//, "")
 
 const maxLength = 1024
-/** A single letter before a colon is a drive of Windows. */
 const scheme = /^(?:[a-z][a-z0-9+.-]+:|\/\/)/i
 /** Whether a text looks like the path of a file. */
 const namesFile = (cell: string): boolean =>
   cell.length <= maxLength &&
   !scheme.test(cell) &&
-  !cell.includes("\n") &&
+  !isElsewhere(cell) &&
+  !/[\r\n\v]/.test(bare(cell)) &&
   isShownType(visible(cell).replace(/[?#]\S*$/, ""))
 
 /** A cell with the path of a missing file. */

@@ -29,7 +29,6 @@ import {
 import type { CheckedTable } from "../../documents/expect/TableCheck.ts"
 import { fill } from "../../documents/jsonValues.ts"
 import { keyValues } from "../../documents/keyValues.ts"
-import { nameWarnings } from "../../documents/textMistakes.ts"
 import { notice } from "../../documents/warnings.ts"
 import { type ListChanged, readAgain, readList } from "../../documents/wholeList.ts"
 import { localPathField } from "./Attachments.ts"
@@ -161,9 +160,6 @@ export const failedInTable = (table: string) => failedIn({ document: table, kind
 /** A record in its saved form. */
 type SavedRecord = Readonly<Record<string, unknown>>
 
-/** The most names of columns that are checked. */
-const maxColumns = 1000
-
 /** The saved name of a column `id`, because `id` is the record's own. */
 const idColumn = "id_"
 
@@ -183,9 +179,6 @@ export const savedRecords = <E>(
       for (const column of ["id", idColumn]) {
         if (Object.hasOwn(record.fields, column)) columns.add(column)
       }
-      for (const column of Object.keys(record.fields)) {
-        if (columns.size < maxColumns) columns.add(column)
-      }
       return savedRecord(record)
     }
 
@@ -203,8 +196,7 @@ export const savedRecords = <E>(
       notice([
         ...(columns.has("id")
           ? [note(`the column "id" is saved as "${idColumn}", because "id" is the record's own`, "id")]
-          : []),
-        ...nameWarnings("column", [...columns])
+          : [])
       ])
     )
     return Stream.concat(saved, Stream.execute(warnings))

@@ -187,15 +187,15 @@ describe("a CSV file in a folder", () => {
     ],
     ["Exhibits\nid\ttitle\n1\tBell\n2\t\n", /T\.csv, line 1: .*a tab is in each of the rows\. If .* a title/],
     ["id,title\n1,Bell\nid,title\n2,Fog\n", /T\.csv, line 3: the row repeats the header line/],
-    ["id, title\n1,Bell\n", /T\.csv, line 1: the name of the column " title" begins or ends with a space/],
+    ["id, title\n1,Bell\n", /Document "T": the name of the field " title" begins or ends with a space/],
     [
       "\u200bid,title\n1,Bell\n",
-      /the name of the column "\\u200bid" begins or ends with a space or an invisible character/
+      /the name of the field "\\u200bid" begins or ends with a space or an invisible character/
     ],
-    ["id,ti\u00adtle\n1,Bell\n", /the name of the column "ti\\u00adtle" has an invisible character or more/],
-    ["id,the\u00a0title\n1,Bell\n", /the name of the column "the\\u00a0title" has an invisible character/],
-    ["id,a  title\n1,Bell\n", /the name of the column "a {2}title" has an invisible character/],
-    ["id,Title,title\n1,Bell,Fog\n", /T\.csv, line 1: the columns "Title" and "title" have almost the same/],
+    ["id,ti\u00adtle\n1,Bell\n", /the name of the field "ti\\u00adtle" has an invisible character or more/],
+    ["id,the\u00a0title\n1,Bell\n", /the name of the field "the\\u00a0title" has an invisible character/],
+    ["id,a  title\n1,Bell\n", /the name of the field "a {2}title" has an invisible character/],
+    ["id,Title,title\n1,Bell,Fog\n", /Document "T": the fields "Title" and "title" have almost the same/],
     ["id,title\n1,GrÃ¶ÃŸe\n", /T\.csv, line 2, column 5: has "Ã¶", which is one letter that was read in/],
     ["id,title\n1,itâ€™s\n", /T\.csv, line 2, column 5: has "â€™", which is/],
     ["id\n1\n\ufeffid\n2\n", /T\.csv, line 3, column 1: has an invisible byte order mark/],

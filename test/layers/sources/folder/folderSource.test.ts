@@ -589,16 +589,16 @@ describe("a folder as a source", () => {
         "photos/bell 1.jpg": "a bell",
         "photos/bell #1.jpg": "another"
       })
-      expect(textsOf((yield* fetch()).warnings)).toEqual(
-        [
-          ["C:\\\\photos\\\\bell 1.jpg", 1],
+      expect(textsOf((yield* fetch()).warnings)).toEqual([
+        ...[
           ["photos/bell%201.jpg", 2],
           ["photos/bell 1.jpg?w=800", 3]
         ].map(
           ([cell, record]) =>
             `Document "Objects": Objects.json, record ${record}, "photo": there is no file "${cell}" in the folder. Is it "photos/bell 1.jpg"?`
-        )
-      )
+        ),
+        `Document "Objects": "photo" leads to somebody's computer in 1 place, where screens cannot read it: C:\\photos\\bell 1.jpg. Put the file beside the content, and name it there.`
+      ])
     }).pipe(run)
   )
 

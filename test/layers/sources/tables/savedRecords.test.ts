@@ -1,14 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
-import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
-import * as Stream from "effect/Stream"
-import { listOf } from "../../../../src/layers/documents/Document.ts"
 import { sorted } from "../../../../src/layers/documents/jsonValues.ts"
-import { withWarnings } from "../../../../src/layers/documents/warnings.ts"
-import { makeSavedRecord, savedRecords } from "../../../../src/layers/sources/tables/tableDocuments.ts"
+import { makeSavedRecord } from "../../../../src/layers/sources/tables/tableDocuments.ts"
 import type { TableRecord } from "../../../../src/services/TableSourceClient.ts"
 import { reversed } from "../../../support/reversed.ts"
-import { textsOf } from "../../../support/warnings.ts"
 
 const name = FastCheck.oneof(
   FastCheck.string({ unit: "binary" }),
@@ -74,21 +69,4 @@ describe("saved JSON", () => {
     expect(JSON.stringify(sorted(reversed(data)))).toBe(JSON.stringify(sorted(data)))
     expect(JSON.parse(JSON.stringify(sorted(data)))).toEqual(data)
   })
-})
-
-describe("the columns of a table", () => {
-  it.effect("are a warning if their names have a space or an invisible character that nobody sees", () =>
-    Effect.gen(function* () {
-      const pages = Stream.make([
-        { id: "rec1", fields: { "Title ": "Bell", Year: 1862 } },
-        { id: "rec2", fields: { "Title ": "Fog", "Room\u200bs": 1, "Opening hours": "10" } }
-      ])
-      const [saved, warnings] = yield* withWarnings(listOf(savedRecords("Objects", pages)))
-      expect(saved).toMatchObject([{ id: "rec1", "Title ": "Bell", Year: 1862 }, { id: "rec2" }])
-      expect(textsOf(warnings)).toEqual([
-        'the name of the column "Title " begins or ends with a space or an invisible character. Remove it.',
-        'the name of the column "Room\\u200bs" has an invisible character or more than one space inside. Remove it.'
-      ])
-    })
-  )
 })

@@ -1,0 +1,93 @@
+/**
+ * Names and texts as people read them: which of them look like one.
+ */
+import { quotedName } from "../../internal/printable.ts"
+import type { Warning } from "../../services/Warning.ts"
+
+/**
+ * A text without invisible characters at its ends: spaces, line breaks, soft hyphens, joiners, writing directions,
+ * byte order marks.
+ */
+export const bare = (text: string): string =>
+  text.replace(
+    /^[\s\u00ad\u200b-\u200f\u2060]+|(?<![\s\u00ad\u200b-\u200f\u2060])[\s\u00ad\u200b-\u200f\u2060]+$/g,
+    ""
+  )
+
+/**
+ * A text as people see it: also without invisible characters inside, except joiners and line breaks, which some
+ * writing systems need. A vertical tab is a line break.
+ */
+export const visible = (text: string): string =>
+  bare(text)
+    .replace(/[\u00ad\u200b\u200e\u200f\u2060\ufeff]+/g, "")
+    .replace(/[^\S\r\n\v]+/g, " ")
+
+/** Equal for names that people read as one. */
+export const nameKey = (name: string): string => visible(name).toLowerCase().normalize()
+
+/** What programs add to the names of copies and of conflicting versions, and extensions. */
+const additions = [
+  / *\((?:\d+|[^()]*(?:conflict|konflikt|conflit|conflicto)[^()]*)\)$/,
+  /\.sync-conflict-\d{8}-\d{6}-\w+$/,
+  / (?:- )?(?:copy|kopie|copie|copia)(?: \d+)?$/,
+  /^(?:copy of|kopie von|copie de|copia de|copia di) /,
+  /-(?:desktop|laptop)-[a-z0-9]{6,8}$/,
+  /\.(?:csv|json|tsv|txt|xlsx?)$/
+]
+
+/** Equal for documents that people read as one: also for copies, and with a doubled extension. */
+export const documentKey = (name: string): string => {
+  const key = nameKey(name)
+  const shorter = additions.reduce((text, addition) => text.replace(addition, ""), key)
+  return shorter === key || shorter === "" ? key : documentKey(shorter)
+}
+
+/** The most warnings about names that look alike, and the most names in one. */
+const maxAlike = 10
+
+/** Warnings about names that people read as one. `what` is the named thing, singular. */
+export const alikeWarnings = (
+  what: string,
+  names: Iterable<string>,
+  keyOf: (name: string) => string = nameKey
+): ReadonlyArray<Warning> => {
+  const groups = new Map<string, Array<string>>()
+  for (const name of names) {
+    const key = keyOf(name)
+    groups.set(key, [...(groups.get(key) ?? []), name])
+  }
+  return [...groups.values()]
+    .filter(({ length }) => length > 1)
+    .slice(0, maxAlike)
+    .map((group) => {
+      const quoted = group.slice(0, maxAlike).map((name) => quotedName(name))
+      const text = `the ${what}s ${quoted.slice(0, -1).join(", ")} and ${quoted.at(-1)} have almost the same name. Rename one.`
+      return { code: "names:alike", subject: group[0] ?? "", text }
+    })
+}
+
+/**
+ * Warnings about names that are possible, but rarely intended: names with invisible characters, at most one of each
+ * kind, and names that people read as one.
+ */
+export const nameWarnings = (what: string, names: Iterable<string>): ReadonlyArray<Warning> => {
+  const all = [...names]
+  const padded = all.find((name) => name !== bare(name))
+  const strange = all.find((name) => bare(name) !== visible(name))
+  const ofName = (name: string | undefined, problem: string): ReadonlyArray<Warning> =>
+    name === undefined
+      ? []
+      : [
+          {
+            code: "names:alike",
+            subject: name,
+            text: `the name of the ${what} ${quotedName(name)} ${problem}. Remove it.`
+          }
+        ]
+  return [
+    ...ofName(padded, "begins or ends with a space or an invisible character"),
+    ...ofName(strange, "has an invisible character or more than one space inside"),
+    ...alikeWarnings(what, all)
+  ]
+}
