@@ -4,7 +4,6 @@
 import type { ReaderName } from "./readers.ts"
 
 export const notYet: Readonly<Record<number, ReadonlyArray<ReaderName>>> = {
-  23: ["folder", "JSON", "tables", "Strapi", "Directus", "Sanity", "function"],
   25: ["JSON", "Strapi", "function"],
   32: ["folder", "JSON"]
 }

@@ -26,6 +26,9 @@ export const visible = (text: string): string =>
 /** Equal for names that people read as one. */
 export const nameKey = (name: string): string => visible(name).toLowerCase().normalize()
 
+/** Equal for languages that people read as one: `de_DE` and `de-DE`. */
+export const languageKey = (code: string): string => nameKey(code).replaceAll("_", "-")
+
 /** What programs add to the names of copies and of conflicting versions, and extensions. */
 const additions = [
   / *\((?:\d+|[^()]*(?:conflict|konflikt|conflit|conflicto)[^()]*)\)$/,

@@ -40,8 +40,10 @@ type Filled<Value, Field extends keyof Value, Code extends string> = Field exten
   ? Exclude<Value[`${Field}_${Code}` & keyof Value], undefined>
   : never
 
-/** The languages to look for: for `"de-AT"`, also `"de"`. */
-type Found<Code extends string> = Code | (Code extends `${infer Language}-${string}` ? Language : never)
+/** The languages to look for: for `"de-AT"`, also `"de_AT"` and `"de"`. */
+type Found<Code extends string> =
+  | Code
+  | (Code extends `${infer Language}-${infer Region}` ? Language | `${Language}_${Region}` : never)
 
 type Codes = ReadonlyArray<string>
 type Fields = Readonly<Record<string, unknown>>
@@ -52,8 +54,8 @@ type Above = ReadonlyArray<unknown>
 const isRecord = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** Whether a name is a language, such as "de" or "de-AT"; `id` is not. */
-const isLanguage = (name: string): boolean => /^(?!id$)[a-z]{2,3}(-.+)?$/.test(name)
+/** Whether a name is a language, such as "de", "de-AT" or "de_AT"; `id` is not. */
+const isLanguage = (name: string): boolean => /^(?!id$)[a-z]{2,3}(-.+|_[A-Z]{2})?$/.test(name)
 
 const isEmpty = (value: unknown): boolean =>
   value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0)
@@ -61,12 +63,17 @@ const isEmpty = (value: unknown): boolean =>
 /** The rank of text in none of the languages. */
 const other = 1e9
 
-/** The rank of a language, the lowest first. "de" matches "de", then "de-DE"; "de-AT" matches "de-AT", then "de". */
+const hyphened = (code: unknown) => `${code}-`.replace("_", "-")
+
+/**
+ * The rank of a language, the lowest first. "de" matches "de", then "de-DE"; "de-AT" matches "de-AT", then "de_AT", then
+ * "de".
+ */
 const rankOf = (language: unknown, codes: Codes): number => {
-  const index = codes.findIndex(
-    (code) => `${language}-`.startsWith(`${code}-`) || `${code}-`.startsWith(`${language}-`)
-  )
-  return index < 0 ? other : index + (codes[index] === language ? 0 : 0.5)
+  const name = hyphened(language)
+  const index = codes.findIndex((code) => name.startsWith(hyphened(code)) || hyphened(code).startsWith(name))
+  const code = codes[index]
+  return index < 0 ? other : index + (code === language ? 0 : hyphened(code) === name ? 0.25 : 0.5)
 }
 
 type Choice<Value = unknown> = readonly [rank: number, value: Value]
@@ -87,7 +94,7 @@ const recordIn = (record: Fields, codes: Codes, above: Above): Fields => {
   const offer = (name: string, ...choice: Choice) => fields.set(name, [...(fields.get(name) ?? []), choice])
   const own = new Map(Object.entries(record))
   for (const [field, value] of own) {
-    const [, name = field, language] = /^(.+)_([^_]+)$/.exec(field) ?? []
+    const [, name = field, language] = /^(.+?)_([a-z]{2,3}_[A-Z]{2}|[^_]+)$/.exec(field) ?? []
     const rank = rankOf(language, codes)
     offer(rank < other ? name : field, rank, value)
   }

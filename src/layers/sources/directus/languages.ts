@@ -8,6 +8,7 @@ import { countText } from "../../../internal/readable.ts"
 import { note, type Warning } from "../../../services/Warning.ts"
 import { missingLanguages } from "../../documents/Gone.ts"
 import { mapObjects } from "../../documents/jsonValues.ts"
+import { languageKey } from "../../documents/names.ts"
 import type { Collection, DirectusOptions } from "./DirectusOptions.ts"
 
 /** An item of a collection, and the field with its translations. */
@@ -106,7 +107,8 @@ export const inLanguages = (
   items: ReadonlyArray<Item>,
   locales: ReadonlyArray<string>
 ): ReadonlyArray<unknown> => {
-  const isWanted = (row: Item) => locales.length === 0 || locales.includes(languageOf(row) ?? "")
+  const wanted = new Set(locales.map(languageKey))
+  const isWanted = (row: Item) => locales.length === 0 || wanted.has(languageKey(languageOf(row) ?? ""))
 
   const translated = (item: Item): Item => {
     const rows = rowsOf(item)
