@@ -147,7 +147,7 @@ export const make = Effect.fnUntraced(function* (
         ...missing.map(([name]) => ({
           code: "gone:document",
           subject: name,
-          text: `${nameOf(name)} is gone: pages that show it are empty. Bring it back, or accept that it is gone`
+          text: `${nameOf(name)} is gone: pages that show it are empty. Bring it back, or mute this warning if that is meant`
         })),
         ...compared.flatMap(({ warnings }) => warnings),
         ...(areFilesGone
@@ -155,7 +155,7 @@ export const make = Effect.fnUntraced(function* (
               {
                 code: "gone:files",
                 subject: "",
-                text: `there are ${countText(files, "file")}, and there were ${filesBefore}. Bring them back, or accept that they are gone`
+                text: `there are ${countText(files, "file")}, and there were ${filesBefore}. Bring them back, or mute this warning if that is meant`
               }
             ]
           : [])
