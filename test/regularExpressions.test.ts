@@ -41,6 +41,11 @@ const short: ReadonlyArray<Short> = [
     characters: 63,
     by: "`slice` before it: 63 in `machine.ts`, 60 in `mediaTypes.ts`"
   },
+  {
+    expression: / *\((?:\d+|[^()]*(?:conflict|konflikt|conflit)[^()]*)\)$/,
+    characters: 255,
+    by: "`maxLength` in `names.ts`"
+  },
   { expression: /[?#]\S*$/, characters: 1024, by: "`maxLength` in `namedFiles.ts`" },
   { expression: /<title[^>]*>(.*?)<\/title/is, characters: 4096, by: "`maxText` in `requestErrors.ts`" },
   { expression: /<[^>]*>/g, characters: 4096, by: "`maxText` in `requestErrors.ts`" },

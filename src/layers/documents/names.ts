@@ -31,7 +31,7 @@ export const languageKey = (code: string): string => nameKey(code).replaceAll("_
 
 /** What programs add to the names of copies and of conflicting versions, and extensions. */
 const additions = [
-  / *\((?:\d+|[^()]*(?:conflict|konflikt|conflit|conflicto)[^()]*)\)$/,
+  / *\((?:\d+|[^()]*(?:conflict|konflikt|conflit)[^()]*)\)$/,
   /\.sync-conflict-\d{8}-\d{6}-\w+$/,
   / (?:- )?(?:copy|kopie|copie|copia)(?: \d+)?$/,
   /^(?:copy of|kopie von|copie de|copia de|copia di) /,
@@ -39,9 +39,12 @@ const additions = [
   /\.(?:csv|json|tsv|txt|xlsx?)$/
 ]
 
+/** The longest name of a file, in characters. */
+const maxLength = 255
+
 /** Equal for documents that people read as one: also for copies, and with a doubled extension. */
 export const documentKey = (name: string): string => {
-  const key = nameKey(name)
+  const key = nameKey(name.slice(0, maxLength))
   const shorter = additions.reduce((text, addition) => text.replace(addition, ""), key)
   return shorter === key || shorter === "" ? key : documentKey(shorter)
 }
