@@ -1,14 +1,17 @@
 /**
  * The table of rules and readers: what a museum can rely on, whatever its content comes from.
  */
-import { describe, it } from "@effect/vitest"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { files } from "./files.ts"
-import { museumOf, objectionTo, reasons } from "./harness.ts"
+import { type Cell, museumOf, objectionTo, reasons } from "./harness.ts"
 import { lists } from "./lists.ts"
 import { names } from "./names.ts"
 import { notYet } from "./notYet.ts"
 import { polls } from "./polls.ts"
+import { readerNames } from "./readers.ts"
 import { texts } from "./texts.ts"
 import { versions } from "./versions.ts"
 
@@ -36,3 +39,32 @@ for (const { cells, number, sentence, test } of rules) {
     }
   })
 }
+
+const shown = (cell: Cell, isTried: boolean, isMissing: boolean): string =>
+  cell === "●" && !isTried ? "not tried" : isMissing ? "not yet" : cell
+
+const line = (cells: ReadonlyArray<string>): string => `| ${cells.join(" | ")} |`
+
+const table = [
+  line(["rule", "result", ...readerNames]),
+  line(["---", "---", ...readerNames.map(() => ":-:")]),
+  ...rules.map(({ cells, number, out, sentence, test }) =>
+    line([
+      sentence.replaceAll("|", "\\|"),
+      out,
+      ...cells.map(([reader, cell]) =>
+        shown(cell, test !== undefined, notYet[number]?.includes(reader) ?? false)
+      )
+    ])
+  ),
+  "",
+  ...Object.entries(reasons).map(([letter, reason]) => `- **${letter}**: ${reason}`),
+  ""
+].join("\n")
+
+it("the table of rules in the documentation is this table", async () => {
+  const path = "../../docs/content.md"
+  const page = readFileSync(join(import.meta.dirname, path), "utf8")
+  const [, begin = ""] = /^([\s\S]*?\n<!-- rules -->\n)/.exec(page) ?? []
+  await expect(`${begin}\n${table}`).toMatchFileSnapshot(path)
+})
