@@ -8,6 +8,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { Page, Route } from "playwright-core"
+import type { AckAnswer } from "../../src/services/AskedScreen.ts"
 import { ControllerState } from "../../src/services/ControllerState.ts"
 import { Browser, openTab } from "../support/browser.ts"
 import { layer as dashboardLayer, port as dashboardPort } from "../support/dashboard.ts"
@@ -133,27 +134,34 @@ describe.skipIf(isMissing("chromium"))("the page of the dashboard", () => {
         yield* see(page, "#word", "WARNING")
         yield* acknowledge({ problem: "no film", renewMs: 1 })
         yield* see(page, "#word", "OK")
-        yield* see(page, "#problems", "The controller works. No screen has reported since ")
+        yield* see(page, "#problems", "no longer watched: silent")
         yield* see(page, "#tiles .tile", "silent")
         const parts = yield* Effect.promise(() => page.locator("#tiles, #versions").allInnerTexts())
         expect(parts).toHaveLength(2)
         expect(parts.join()).not.toMatch(/no film|on [1-9]\d* screen/)
+        yield* acknowledge({})
+        yield* see(page, "#problems", "Everything works, on 1 screen.")
+        yield* acknowledge({ renewMs: 1 })
+        yield* see(page, "#problems", "The controller works. No screen has reported since ")
 
-        const ack = Effect.promise(async () => {
-          const response = await fetch(`${transport}/command`, {
-            method: "POST",
-            body: JSON.stringify({ type: "content.ack", consumerId: "left", versionId })
+        const ack = (done: ReadonlyArray<string>) =>
+          Effect.promise(async () => {
+            const response = await fetch(`${transport}/command`, {
+              method: "POST",
+              body: JSON.stringify({ type: "content.ack", consumerId: "left", versionId, done })
+            })
+            const { result }: { readonly result: AckAnswer | null } = JSON.parse(await response.text())
+            return result
           })
-          const answer: { readonly result: unknown } = JSON.parse(await response.text())
-          return answer.result
-        })
-        expect(yield* ack).toBeNull()
+        expect(yield* ack([])).toBeNull()
         yield* see(page, ".tile", "left")
         yield* Effect.promise(() => page.getByRole("button", { name: "left", exact: true }).press("Enter"))
         yield* act(page, "Show name", "Anna")
         yield* see(page, "#log", "Screen left is asked to identify by Anna at the dashboard")
-        expect(yield* ack).toMatchObject({ actions: ["identify"] })
-        expect(yield* ack).toBeNull()
+        const asked = yield* ack([])
+        expect(asked).toMatchObject({ actions: ["identify"] })
+        expect(yield* ack(asked?.ids ?? [])).toBeNull()
+        yield* see(page, "#log", "Screen left shows its name now")
       })
     )
   })

@@ -21,10 +21,10 @@ export const unwatchedScreens =
 const reasonOf = (word: ScreenWord, code: string): string | undefined =>
   word === "closed for the day"
     ? "closed"
-    : word === "silent" || word === "never seen"
+    : word === "never seen"
       ? word
-      : // It has reported that it closes, so it is neither silent nor unseen.
-        word === "closed" && code !== "screen:silent" && code !== "screen:never-seen"
+      : // It has reported, so it is not unseen; nor silent, if it reported that it closes.
+        code !== "screen:never-seen" && (word === "silent" || (word === "closed" && code !== "screen:silent"))
         ? word
         : undefined
 

@@ -98,6 +98,16 @@ describe("the problem of a dark screen", () => {
       []
     ])
   })
+
+  it("that it has shown nothing yet is over once it has reported, though it is silent", () => {
+    const unseen = { content: { ...heard("11:00"), screens: [] } }
+    expect(
+      problemsAt([
+        ["11:00", unseen],
+        ["11:05", { content: heard("11:01") }]
+      ])
+    ).toEqual([["screen:never-seen left 09:00"], ["screen:silent left 11:01"]])
+  })
 })
 
 describe("the problem of a player", () => {
