@@ -22,7 +22,7 @@ import * as TableServer from "./tableServer.ts"
 /** How large a film is, in bytes: large enough to be killed in the middle of. */
 export const filmBytes = 3 << 20
 
-/** All that promoters may want to attach, no two alike. */
+/** All that promoters may want to attach, no two alike. None is text, which no picture and no film may be. */
 const attachments = [
   ...Array.from({ length: 24 }, (_, index) => ({ name: `picture ${index}.jpg`, size: 20_000 })),
   ...Array.from({ length: 3 }, (_, index) => ({ name: `film ${index}.mp4`, size: filmBytes }))
@@ -47,7 +47,7 @@ const serveTables = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const directory = yield* fs.makeTempDirectoryScoped()
   for (const { name, size } of attachments) {
-    yield* fs.writeFile(`${directory}/${name}`, Buffer.alloc(size, `${name}, `))
+    yield* fs.writeFile(`${directory}/${name}`, Buffer.alloc(size, `\0${name}, `))
     // So old that the server knows it once it has read it.
     yield* fs.utimes(`${directory}/${name}`, 0, 0)
   }
