@@ -36,6 +36,10 @@ export const unwatchedPlayers =
     const found = players.find((player) => player.id === id)
     const isClosed = () =>
       openAt(system, now)(system.players?.find((player) => player.id === id)?.hours) === undefined
+    const hasReported = found?.word === "silent" || found?.word === "stopped"
+    if (player === undefined && code === "player:never-seen" && hasReported) {
+      return undefined
+    }
     switch (found?.word) {
       case undefined:
         return "forgotten"

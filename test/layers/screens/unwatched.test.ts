@@ -133,4 +133,22 @@ describe("the problem of a player", () => {
       ["screen:never-seen left 09:00"]
     ])
   })
+  it("that it was never seen is over once it has reported, though it is silent or stopped", () => {
+    const of = { ...system, screens: [], players: [{ id: "hall-3" }] }
+    const none = { "content-server": serverSlice({ players: [] }) }
+    const stopped = wellPlayer("hall-3", iso("11:01"), { stoppedBy: "SIGTERM" })
+    const codesAfter = (last: Readonly<Record<string, unknown>>) =>
+      problemsAt(
+        [
+          ["11:00", none],
+          ["11:05", last]
+        ],
+        of
+      )
+    expect(codesAfter(reports("11:01"))).toEqual([
+      [expect.stringContaining("never-seen")],
+      ["player:silent hall-3 11:01"]
+    ])
+    expect(codesAfter({ "content-server": serverSlice({ players: [stopped] }) }).at(-1)).toEqual([])
+  })
 })
