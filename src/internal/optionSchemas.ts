@@ -39,17 +39,6 @@ export const isDay = (text: string): boolean =>
   /^\d{4}-\d\d-\d\d$/.test(text) &&
   Option.exists(DateTime.make(text), (date) => DateTime.formatIsoDateUtc(date) === text)
 
-type Unit = "milli" | "second" | "minute" | "hour" | "day" | "week"
-
-/**
- * A duration in a configuration. It avoids the types of Effect, which are `any` in projects without Effect; `value`
- * belongs to a `Duration`.
- */
-export type DurationConfig =
-  | number
-  | `${number} ${Unit | `${Unit}s`}`
-  | { readonly value: { readonly _tag: "Millis" | "Nanos" | "Infinity" } }
-
 type Bounds = { readonly minimum: Duration.DurationInput; readonly maximum: Duration.DurationInput }
 
 const isWithin = (value: unknown, bounds: Bounds): boolean =>

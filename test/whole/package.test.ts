@@ -36,7 +36,7 @@ layer(environment, {
         others.filter(
           (path) =>
             /^(dist|src)\//.test(path) &&
-            !/^dist\/(.*\.(js|d\.ts)|NOTICES\.txt|bundle\.json)$/.test(path) &&
+            !/^dist\/(.*\.(js|d\.ts)|bin\.cjs|NOTICES\.txt|bundle\.json)$/.test(path) &&
             !/^src\/layers\/dashboard\/page\/[\w.]+$/.test(path)
         )
       ).toEqual([])

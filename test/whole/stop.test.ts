@@ -131,7 +131,7 @@ describe("vitrine stop, where the socket does not answer,", () => {
       const { folder, kill } = yield* unreachable
       yield* kill
       yield* fs.writeFileString(`${folder}/.vitrine/controller.pid`, `${process.pid}\n`)
-      expect(yield* stop(folder)).toEqual([expect.stringMatching(/^No controller is running here: /)])
+      expect(String(yield* Effect.flip(stop(folder)))).toContain("No controller is running here: ")
     })
   )
 })
@@ -225,7 +225,7 @@ describe("vitrine stop, where the socket names another process,", () => {
         const { says } = yield* run([process.execPath, "-e", program], { uid: 65534, gid: 65534 })
         yield* Effect.addFinalizer(() => Effect.promise(() => rm(socket, { force: true })))
         yield* says("listening")
-        expect(yield* stop(folder)).toEqual([expect.stringMatching(/^No controller is running here: /)])
+        expect(String(yield* Effect.flip(stop(folder)))).toContain("No controller is running here: ")
         expect(lives(victim)).toBe(true)
         const holder = yield* startHolder(folder)
         expect(yield* holder.go).toBe("serving")

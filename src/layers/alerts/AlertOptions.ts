@@ -4,8 +4,9 @@
  */
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import type { DurationConfig } from "../../internal/DurationConfig.ts"
 import { expectsSecret, optional } from "../../internal/Options.ts"
-import { type DurationConfig, duration, isHttpUrl, secret } from "../../internal/optionSchemas.ts"
+import { duration, isHttpUrl, secret } from "../../internal/optionSchemas.ts"
 
 /** The address of a hook is often a secret itself. */
 const url = secret(

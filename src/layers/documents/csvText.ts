@@ -6,14 +6,13 @@
  */
 import { CsvError, parse } from "csv-parse"
 import * as Effect from "effect/Effect"
-import * as Predicate from "effect/Predicate"
 import { makeGiveWay } from "../../internal/nextTurn.ts"
 import { quotedName } from "../../internal/printable.ts"
 import { countText, sizeText } from "../../internal/readable.ts"
 import { note, type Warning } from "../../services/Warning.ts"
 import { readSoFar, TooMuch, withinBudget } from "./budget.ts"
 import { setOwn } from "./jsonValues.ts"
-import { otherProblem, type TextMistake } from "./textMistakes.ts"
+import { isSpreadsheetError, otherProblem, type TextMistake } from "./textMistakes.ts"
 
 export type CsvRecord = Readonly<Record<string, string>>
 
@@ -94,16 +93,6 @@ const recordOf = (
   }
   return record
 }
-
-/**
- * Whether a cell is the text of Excel or Google Sheets for a formula without a result, in English, German, French,
- * Spanish, Italian or Dutch. Other texts that begin with `#` are texts.
- */
-export const isSpreadsheetError = (cell: unknown): cell is string =>
-  Predicate.isString(cell) && spreadsheetError.test(cell.trim())
-
-const spreadsheetError =
-  /^(?:#(?:N\/[ABD]|NV|GETTING_DATA|[¡¿]?(?:D(?:IV|EEL)\/0|REF|BEZUG|RIF|VERW|VALUE|WERT|VALEUR|VALOR|VALORE|WAARDE|NAME|NOM|NOMBRE|NOME|NAAM|NUM|ZAHL|GETAL|NULL|NUL|NULO|NULLO|LEEG|ERROR|SPILL|CALC)[!?])|Loading(?:\.{3}|…))$/
 
 const hasText = (cells: ReadonlyArray<string>): boolean => cells.some((cell) => cell.trim() !== "")
 

@@ -2,6 +2,7 @@
  * Text files that people edit, and the mistakes in them.
  */
 import * as Either from "effect/Either"
+import * as Predicate from "effect/Predicate"
 import { printableLine } from "../../internal/printable.ts"
 
 /** The mistake in a text, for the people who edit it. */
@@ -226,3 +227,13 @@ export const endOfJson = (text: string): number => {
     expected = following
   }
 }
+
+/**
+ * Whether a cell is the text of Excel or Google Sheets for a formula without a result, in English, German, French,
+ * Spanish, Italian or Dutch. Other texts that begin with `#` are texts.
+ */
+export const isSpreadsheetError = (cell: unknown): cell is string =>
+  Predicate.isString(cell) && spreadsheetError.test(cell.trim())
+
+const spreadsheetError =
+  /^(?:#(?:N\/[ABD]|NV|GETTING_DATA|[¡¿]?(?:D(?:IV|EEL)\/0|REF|BEZUG|RIF|VERW|VALUE|WERT|VALEUR|VALOR|VALORE|WAARDE|NAME|NOM|NOMBRE|NOME|NAAM|NUM|ZAHL|GETAL|NULL|NUL|NULO|NULLO|LEEG|ERROR|SPILL|CALC)[!?])|Loading(?:\.{3}|…))$/

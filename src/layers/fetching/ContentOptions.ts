@@ -8,6 +8,7 @@ import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
 import { fileListName } from "../../files/FileList.ts"
 import { fileKey } from "../../files/fileName.ts"
+import type { DurationConfig } from "../../internal/DurationConfig.ts"
 import {
   decodeOptions,
   expects,
@@ -16,7 +17,7 @@ import {
   omittable,
   optional
 } from "../../internal/Options.ts"
-import { type DurationConfig, duration, durationWithin } from "../../internal/optionSchemas.ts"
+import { duration, durationWithin } from "../../internal/optionSchemas.ts"
 import type { ContentSourceDefinition } from "../../services/ContentSource.ts"
 import { folder, retentionOptions } from "../versions/VersionStoreDisk.ts"
 

@@ -3,7 +3,7 @@
  *
  * `Secret` is text. Programs with the same Effect as Vitrine may also use `Redacted`.
  */
-import type { DurationConfig } from "../../internal/optionSchemas.ts"
+import type { DurationConfig } from "../../internal/DurationConfig.ts"
 
 /**
  * All options are optional.

@@ -2,8 +2,9 @@
  * The options of the replica plugin.
  */
 import * as Schema from "effect/Schema"
+import type { DurationConfig } from "../../internal/DurationConfig.ts"
 import { decodeOptions, omittable, optional } from "../../internal/Options.ts"
-import { type DurationConfig, duration, maxTimeout } from "../../internal/optionSchemas.ts"
+import { duration, maxTimeout } from "../../internal/optionSchemas.ts"
 import { type ContentConfig, ContentOptions } from "../fetching/ContentOptions.ts"
 import { type ReportConfig, ReportOptions } from "../fleet/PostReport.ts"
 import { Address } from "./Hub.ts"

@@ -5,8 +5,9 @@ import * as Duration from "effect/Duration"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import type { DurationConfig } from "../../../src/internal/DurationConfig.ts"
 import { decodeOptions, expects, expectsSecret, optional } from "../../../src/internal/Options.ts"
-import { type DurationConfig, host, port } from "../../../src/internal/optionSchemas.ts"
+import { host, port } from "../../../src/internal/optionSchemas.ts"
 import { expected, parseFault } from "./Faults.ts"
 
 const text = (what: string) => expects(Schema.String.pipe(Schema.minLength(1)), what)

@@ -2,6 +2,7 @@
  * The expectations of a user about tables, as options; `DocumentConfig.ts` describes them. The types of fields that
  * can be expected without a schema, and the schema of a saved table from its expectations.
  */
+
 import { constFalse } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
@@ -9,9 +10,9 @@ import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import { documentName, expects, omittable } from "../../../internal/Options.ts"
 import { isDay } from "../../../internal/optionSchemas.ts"
-import { isSpreadsheetError } from "../csvText.ts"
 import type * as Config from "../DocumentConfig.ts"
 import type { FieldType, FullFieldType } from "../DocumentConfig.ts"
+import { isSpreadsheetError } from "../textMistakes.ts"
 
 /**
  * A schema that needs no services; its decoding must be synchronous.

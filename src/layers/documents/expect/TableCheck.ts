@@ -18,9 +18,9 @@ import { defined } from "../../../internal/schemas.ts"
 import type { TableRecord } from "../../../services/TableSourceClient.ts"
 import type { Violation } from "../../../services/Violation.ts"
 import type { Warning } from "../../../services/Warning.ts"
-import { isSpreadsheetError } from "../csvText.ts"
 import type { RecordPlace } from "../Document.ts"
 import { isInexact } from "../readText.ts"
+import { isSpreadsheetError } from "../textMistakes.ts"
 import {
   type CellTests,
   type FieldSchema,
