@@ -7,8 +7,8 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as IpcServer from "../../dist/layers/control/IpcServer.js"
-import * as CommandBusMemory from "../../dist/layers/memory/CommandBusMemory.js"
 import * as ControllerStateMemory from "../../dist/layers/controller/ControllerStateMemory.js"
+import * as CommandBusMemory from "../../dist/layers/memory/CommandBusMemory.js"
 import * as EventBusMemory from "../../dist/layers/memory/EventBusMemory.js"
 
 const [folder = ""] = process.argv.slice(2)

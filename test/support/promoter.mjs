@@ -21,10 +21,10 @@ import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Random from "effect/Random"
 import * as Stream from "effect/Stream"
+import * as ControllerStateMemory from "../../dist/layers/controller/ControllerStateMemory.js"
 import * as Content from "../../dist/layers/fetching/Content.js"
 import * as HttpClientNode from "../../dist/layers/httpClient/HttpClientNode.js"
 import * as CommandBusMemory from "../../dist/layers/memory/CommandBusMemory.js"
-import * as ControllerStateMemory from "../../dist/layers/controller/ControllerStateMemory.js"
 import * as EventBusMemory from "../../dist/layers/memory/EventBusMemory.js"
 import { tableSource } from "../../dist/layers/sources/tables/airtableSource.js"
 import * as VersionStoreDisk from "../../dist/layers/versions/VersionStoreDisk.js"
@@ -183,6 +183,10 @@ const run = Effect.gen(function* () {
 )
 
 createInterface({ input: process.stdin }).once("line", () =>
-  Effect.runPromise(run).catch((error) => say(`failed ${error.message}`))
+  Effect.runPromise(run).catch((error) => {
+    say(`failed ${error.message}`)
+    // Nobody shall wait for what it would have said.
+    process.exit(1)
+  })
 )
 say("ready")
