@@ -48,20 +48,14 @@ describe("problems that are remembered", () => {
   })
 
   it("stay with the reason while nobody looks for them, and are there again with their first time", () => {
-    const [first, away, back] = [[warning("left")], [], [warning("left")]].reduce<
-      ReadonlyArray<ReturnType<typeof remember>>
-    >(
-      (rounds, found, index) => [
-        ...rounds,
-        remember(
-          rounds.at(-1)?.remembered ?? nothingRemembered,
-          ownedBy("lamps", found),
-          `at ${index}`,
-          ({ plugin }) => `${plugin} closed`
-        )
-      ],
-      []
-    )
+    const rounds: Array<ReturnType<typeof remember>> = []
+    for (const [index, found] of [[warning("left")], [], [warning("left")]].entries()) {
+      const before = rounds.at(-1)?.remembered ?? nothingRemembered
+      rounds.push(
+        remember(before, ownedBy("lamps", found), `at ${index}`, ({ plugin }) => `${plugin} closed`)
+      )
+    }
+    const [first, away, back] = rounds
     expect(first?.problems).toEqual([{ ...warning("left"), since: "at 0", count: 1 }])
     expect(away?.problems).toEqual([
       { ...warning("left"), since: "at 0", count: 1, unwatched: "lamps closed" }
