@@ -37,7 +37,7 @@ import { contentSourceContract } from "../../../../src/testing/contentSourceCont
 import { withLog } from "../../../support/logged.ts"
 import * as ScriptedServer from "../../../support/ScriptedServer.ts"
 import { sha256 } from "../../../support/sha256.ts"
-import { somebodySleeps } from "../../../support/waiting.ts"
+import { somebodySleepsFor } from "../../../support/waiting.ts"
 import { textsOf } from "../../../support/warnings.ts"
 
 const environment = Layer.mergeAll(NodeContext.layer, HttpClientNode.layer, RequestPacingMemory.layer)
@@ -346,7 +346,7 @@ describe("a folder as a source", () => {
         yield* fetch()
         expect(lines).toEqual([])
         yield* Effect.forkScoped(Stream.runDrain(source.changes))
-        yield* somebodySleeps
+        yield* somebodySleepsFor("5 seconds")
         const text = `INFO The page in ${folder}/content is not built yet. Build it, for example with "npm run build"; the screens then show it.`
         expect(lines).toEqual(dev ? [] : [text])
       }).pipe(Effect.provideService(HasDevServer, dev), withLog(lines), run)
