@@ -2,6 +2,7 @@
  * `vitrine init` on full disks, and in folders that are not empty.
  */
 import { execFileSync } from "node:child_process"
+import { readFileSync } from "node:fs"
 import * as PlatformError from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
@@ -9,6 +10,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { transformSync } from "esbuild"
+import { packageFile } from "../../../src/internal/packageFile.ts"
 import { readTemplate } from "../../../src/layers/cli/init.ts"
 import { says } from "../../support/says.ts"
 import { mayMount, smallDisk } from "../../support/tmpfs.ts"
@@ -204,5 +206,19 @@ describe("vitrine init, beside a .gitignore", () => {
     Effect.gen(function* () {
       expect(yield* said(existing)).toBe(`${asKept(".gitignore")}${advice}`)
     }).pipe(Effect.provide(NodeContext.layer))
+  )
+})
+
+describe("the templates", () => {
+  it.each(["project", "page", "vite"])(
+    "%s expects every column of its table, and half of the records",
+    (name) => {
+      const text = (file: string) => readFileSync(packageFile(`templates/${file}`), "utf8")
+      const config = text(`${name}/vitrine.config.ts`)
+      const [header = ""] = text("project/content/Objects.csv").split("\n")
+      const columns = header.split(",").filter((column) => column !== "id")
+      expect(columns.filter((column) => !new RegExp(`\\b${column}: "`).test(config))).toEqual([])
+      expect(config).toContain("maxVanishing: 0.5")
+    }
   )
 })

@@ -131,7 +131,8 @@ export const makeTableCheck = (
   /** The new field that the missing field may have been renamed to. */
   const renamed = (name: string, previous: SavedNames | undefined): string | undefined => {
     const fresh = [...names].filter((other) => !expectedNames.has(other) && !previous?.names.has(other))
-    const isOnly = previous?.names.has(name) === true && missing().length === 1 && fresh.length === 1
+    const gone = missing().filter((other) => previous?.names.has(other))
+    const isOnly = gone.length === 1 && gone[0] === name && fresh.length === 1
     return closestName(name, fresh, 1 / 2) ?? (isOnly ? fresh[0] : undefined)
   }
 

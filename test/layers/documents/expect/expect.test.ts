@@ -200,7 +200,7 @@ describe("a fetch of content that is not as expected", () => {
     Effect.gen(function* () {
       const { fetch, objects, rejected, settings } = yield* setUp({
         expect: {
-          Objects: { fields: { Title: "text", Maker: "text?", Year: "any?" } },
+          Objects: { fields: { Title: "text", Maker: "text?", Year: "any?", Never: "any?" } },
           Settings: { fields: { title: "text" } }
         }
       })
