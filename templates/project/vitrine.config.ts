@@ -9,6 +9,7 @@ export default defineConfig({
         folderSource({
           id: "exhibits",
           directory: "content",
+          keyValueTables: ["Settings"],
           problems: "file", // tells editors in content/VITRINE-PROBLEMS.txt what is wrong
           // Checked before anything is shown. If an editor renames a column, saves half of the file, or names a picture that
           // is not there, the last good version stays on the screens. A "?" means that a cell may be empty.
@@ -22,7 +23,11 @@ export default defineConfig({
                 alt: "text?",
                 alt_de: "text?",
                 text: "text?",
-                text_de: "text?"
+                text_de: "text?",
+                sound: "file?",
+                sound_de: "file?",
+                from: "date?",
+                until: "date?"
               },
               minRecords: 1,
               maxVanishing: 0.5 // at most half of the objects may be gone at once

@@ -87,14 +87,14 @@ describe.skipIf(isMissing("chromium"))("the page of a new project", () => {
           expect(yield* Effect.promise(() => tab.textContent(pressed))).toBe("The Sulking Barometer")
           // Without it, the browser asks for one that is not there.
           expect(yield* Effect.promise(() => tab.getAttribute("link[rel=icon]", "href"))).toBe("data:,")
-          yield* fs.writeFileString(`${reader.folder}/content/Objects.csv`, "title\nA New Bell\n")
+          yield* fs.writeFileString(`${reader.folder}/content/Objects.csv`, "title\nA New Bell\nA New Lamp\n")
           yield* chosen("A New Bell")
 
           yield* Effect.promise(() => tab.evaluate(keepDelays))
           for (const [title, slideSeconds] of Object.entries({ text: "12,5", never: 1e10, none: -1 })) {
             yield* fs.writeFileString(
-              `${reader.folder}/content/Settings.json`,
-              JSON.stringify({ title, slideSeconds })
+              `${reader.folder}/content/Settings.csv`,
+              `key,value\ntitle,${title}\nslideSeconds,"${slideSeconds}"\n`
             )
             yield* Effect.promise(() => tab.waitForSelector(`h1:text-is("${title}")`, { timeout: 30_000 }))
           }

@@ -41,7 +41,7 @@ const withDiskFullAt = (name: string) =>
 
 const made = [
   "content/Objects.csv",
-  "content/Settings.json",
+  "content/Settings.csv",
   "content/pictures/barometer.svg",
   "content/pictures/fog-bell.svg",
   "content/pictures/tide.svg",
@@ -64,11 +64,11 @@ describe("vitrine init, where a file cannot be written", () => {
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* newFolder
-      const failure = yield* Effect.flip(withDiskFullAt("Settings.json")(init(folder)))
+      const failure = yield* Effect.flip(withDiskFullAt("Settings.csv")(init(folder)))
       expect(failure).toMatchObject({
         _tag: "vitrine/CliError",
         message: expect.stringMatching(
-          /Settings\.json could not be made: the disk is full, or has no inode left for another file\.$/
+          /Settings\.csv could not be made: the disk is full, or has no inode left for another file\.$/
         )
       })
       expect(yield* fs.readDirectory(`${folder}/content`)).toEqual(["Objects.csv"])
