@@ -1,17 +1,17 @@
 /**
- * Common parts of content systems such as Strapi and Directus: options, requests with a token, complete collections,
- * errors.
+ * Content systems such as Strapi and Directus: options, requests with a token, complete collections, errors.
  *
- * A vendor defines what to request, what a response means, and what to do about a refusal.
+ * A vendor is a description, read by one reader: what to request, what a response means, what is published, the
+ * languages, the files, and what to do about a refusal.
  */
 import * as UrlParams from "@effect/platform/UrlParams"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
+import { constFalse } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
-import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { expects, omittable, optional } from "../../internal/Options.ts"
@@ -22,12 +22,15 @@ import { SourceError } from "../../services/SourceError.ts"
 import { note } from "../../services/Warning.ts"
 import { passes } from "../httpClient/httpFailure.ts"
 import type { RequestFailed } from "../httpClient/Requests.ts"
+import { Value } from "./Document.ts"
 import { DocumentOptions } from "./DocumentOptions.ts"
-import { type JsonObject, mapParts } from "./jsonValues.ts"
+import * as DocumentSource from "./DocumentSource.ts"
+import { type JsonObject, mapObjects, mapParts } from "./jsonValues.ts"
 import { fileFieldsOfReader } from "./media/MediaOptions.ts"
+import type { MediaReader } from "./media/placeMedia.ts"
 import { makeRequests, redirectAdvice } from "./readText.ts"
 import { noticeCounted } from "./warnings.ts"
-import { isLast, type List, type ListChanged, type ListProgress, readList } from "./wholeList.ts"
+import { isLast, ListChanged, type ListProgress, readList } from "./wholeList.ts"
 
 /** A text that is not empty. */
 export const filled = (what: string) => expects(Schema.NonEmptyString, what)
@@ -80,13 +83,7 @@ export const cmsFields = (vendor: {
 }
 
 /** The decoded options of every content system. */
-export interface CmsOptions {
-  readonly maxBytes: number
-  readonly maxTimeout: number
-  readonly url: string
-  readonly token?: Redacted.Redacted | undefined
-  readonly locales: ReadonlyArray<string>
-}
+export type CmsOptions = Schema.Struct.Type<ReturnType<typeof cmsFields>>
 
 /** The system's error for a refused request: of any length, and empty if the response has no text. */
 export interface Refusal {
@@ -98,16 +95,15 @@ export interface Refusal {
   readonly param?: string
 }
 
-/** The parts that each vendor defines. */
-export interface Vendor {
+/** How a system is named, and how it refuses requests. */
+interface System {
   readonly name: string
   /** The path of its collections below "url". */
   readonly path: string
   /** Describes a valid "url", for messages. */
   readonly address: string
-  /** The option for collections, the option of a collection that limits its items, and the name of its items. */
+  /** The option for collections, and the name of the items of a collection. */
   readonly option: string
-  readonly filter: string
   readonly items: string
   /** The remedy for a refusal, if this server has a special one. */
   readonly advice: (
@@ -119,15 +115,54 @@ export interface Vendor {
   readonly readRefusal: (body: unknown) => Refusal
 }
 
+/** The items of an edition, such as a language. */
+export type Editions<Edition> = ReadonlyArray<{
+  readonly edition: Edition
+  readonly items: ReadonlyArray<JsonObject>
+}>
+
+/** A content system as a description. `Query` is what the options say of a collection. */
+export interface Vendor<Query, Options extends CmsOptions, Edition> extends System {
+  /** The queries of the options, by the names of collections. */
+  readonly queries: (options: Options) => Readonly<Record<string, Query>>
+  /** The field that identifies an item. */
+  readonly keyOf: (query: Query) => string
+  /** Begins a fetch. Returns the function that finds the editions of a collection to read. */
+  readonly begin: (
+    ask: Ask,
+    options: Options
+  ) => Effect.Effect<(collection: string) => Effect.Effect<ReadonlyArray<Edition>, SourceError>>
+  /** What to ask for a page. */
+  readonly page: (query: Query, edition: Edition, progress: ListProgress) => Parameters
+  readonly readAnswer: (body: unknown) => CollectionAnswer
+  /** Whether the server may count and send an item more than once. Default false. */
+  readonly mayRepeatItems?: (query: Query) => boolean
+  /** Whether each page except the first begins with the last item of the page before. Default false. */
+  readonly overlaps?: boolean
+  /** The list of published items, each with all its languages. */
+  readonly merge: (editions: Editions<Edition>, query: Query, options: Options) => Effect.Effect<unknown>
+  /** An object as it is saved. */
+  readonly saved: (object: JsonObject, url: string) => JsonObject
+  /** Reads an object as a file; `None` for other objects. */
+  readonly readFile: (url: string) => MediaReader
+  readonly settings?: (
+    options: Options
+  ) => Pick<DocumentSource.DocumentSource<SourceError, never>, "lasting" | "serverHeaders">
+}
+
 /** The error for a response that this system would not send. */
-export const strange = ({ address, name }: Vendor, collection: string, detail: string) =>
+export const strange = (
+  { address, name }: Pick<System, "address" | "name">,
+  collection: string,
+  detail: string
+) =>
   new SourceError({
     detail: `The response of "url" for ${collection} is not from ${name}: ${detail}. Check "url", ${address}`
   })
 
 /** The error for a response with an error status. */
 export const refused = (
-  { advice, name }: Vendor,
+  { advice, name }: Pick<System, "advice" | "name">,
   collection: string,
   status: number,
   hasToken: boolean,
@@ -164,7 +199,7 @@ export type Ask = (
 
 /** Makes the requests of a source. */
 export const makeAsk = (
-  vendor: Vendor,
+  vendor: System,
   { maxBytes, maxTimeout, token, url }: Pick<CmsOptions, "maxBytes" | "maxTimeout" | "token" | "url">
 ) =>
   Effect.map(makeRequests({ maxBytes, maxTimeout, urls: [url] }), ({ getJson }) => {
@@ -231,70 +266,124 @@ const noticeUnpublished = (count: number) =>
 /**
  * A page of a collection, the one item of a value that is no collection, or a description of an unexpected response.
  */
-export type CollectionAnswer<Item> =
+export type CollectionAnswer =
   | {
       readonly kind: "page"
-      readonly items: ReadonlyArray<Item>
+      readonly items: ReadonlyArray<JsonObject>
       readonly total: number
       /** How many pages there are, if the system says it. */
       readonly pages?: number
-      /** How many records came, if there are more than items. */
-      readonly records?: number
-      /** How many items come on a page, if it is known. */
+      /** How many items come on a page. */
       readonly size: number
     }
-  | { readonly kind: "single"; readonly item: Item }
+  | { readonly kind: "single"; readonly item: JsonObject }
   | { readonly kind: "strange"; readonly detail: string }
 
-interface Position<Item> {
+interface Position {
   readonly page: number
-  readonly last: Item | undefined
+  /** The last item of the page before. */
+  readonly last: JsonObject | undefined
 }
 
-/** All items of a collection, each once; `single` is the item of a value that is no collection. */
-export const readCollection = <Item>(
-  vendor: Vendor,
-  {
-    ask,
-    name,
-    ...list
-  }: Pick<List<unknown, Item, SourceError>, "idOf" | "mayRepeatItems" | "name"> & {
-    /** Requests a page; `last` is the last item of the page before. */
-    readonly ask: (
-      progress: ListProgress,
-      last: Item | undefined
-    ) => Effect.Effect<CollectionAnswer<Item>, SourceError | ListChanged>
-  }
+/** All items of an edition, each once; or the one item of a value that is no collection. */
+export const readEdition = <Query, Options extends CmsOptions, Edition>(
+  vendor: Vendor<Query, Options, Edition>,
+  ask: Ask,
+  name: string,
+  query: Query,
+  edition: Edition
 ) =>
   Effect.gen(function* () {
-    const single = yield* Ref.make(Option.none<Item>())
+    const { mayRepeatItems = constFalse, option, overlaps = false } = vendor
+    const key = vendor.keyOf(query)
+    let isSingle = false
 
-    const askPage = Effect.fnUntraced(function* ({ last }: Position<Item>, progress: ListProgress) {
-      const answer = yield* ask(progress, last)
+    const askPage = Effect.fnUntraced(function* ({ last, page }: Position, progress: ListProgress) {
+      const answer = vendor.readAnswer(yield* ask(name, vendor.page(query, edition, progress)))
       if (answer.kind === "strange") {
         return yield* strange(vendor, name, answer.detail)
       }
       if (answer.kind === "single") {
-        yield* Ref.set(single, Option.some(answer.item))
+        isSingle = true
         return { items: [answer.item], next: Option.none() }
       }
-      const { items, records = items.length, size } = answer
+      if (!answer.items.every((item) => Predicate.isString(item[key]) || Predicate.isNumber(item[key]))) {
+        return yield* new SourceError({
+          detail: `An item of ${name} has no "${key}". Set "${option}.${name}.key" to its primary key`
+        })
+      }
+      // Otherwise, items before it were added or removed, and some items would be missing.
+      if (overlaps && last !== undefined && answer.items[0]?.[key] !== last[key]) {
+        return yield* new ListChanged({ list: name, detail: "items came or went between its pages" })
+      }
+      const items = overlaps && last !== undefined ? answer.items.slice(1) : answer.items
       const { firstItems: firstRecords, number } = progress
+      const records = answer.items.length
       const read = progress.read + items.length
-      const isEnd = items.length === 0 || isLast({ ...answer, number, records, firstRecords, read }, size)
-      const next = Option.some({ page: number + 1, last: items.at(-1) })
+      const isEnd =
+        items.length === 0 || isLast({ ...answer, number, records, firstRecords, read }, answer.size)
+      const next = Option.some({ page: page + 1, last: items.at(-1) })
       return { items, total: answer.total, next: isEnd ? Option.none() : next }
     })
 
-    const pages = readList<Position<Item>, Item, SourceError | ListChanged>({
-      ...list,
+    const pages = readList<Position, JsonObject, SourceError | ListChanged>({
       name,
       first: { page: 1, last: undefined },
       ask: askPage,
       placeOf: ({ page }) => String(page),
+      idOf: (item) => Option.some(String(item[key])),
+      mayRepeatItems: mayRepeatItems(query),
       mistake: (detail) => strange(vendor, name, detail),
       firstAgain: `it has the ${vendor.items} of page 1 again`
     })
     const items = Chunk.toReadonlyArray(yield* Stream.runCollect(Stream.flattenIterables(pages)))
-    return { items, single: yield* Ref.get(single) }
+    return { edition, items, isSingle }
+  })
+
+/** Makes the source of a content system: each collection is a document, a list of its items or its one item. */
+export const makeSource = <Query, Options extends CmsOptions, Edition>(
+  vendor: Vendor<Query, Options, Edition>
+) =>
+  Effect.fnUntraced(function* (options: Options) {
+    const { url } = options
+    const ask = yield* makeAsk(vendor, options)
+
+    const documentOf = (
+      editionsOf: Effect.Effect.Success<ReturnType<typeof vendor.begin>>,
+      [name, query]: readonly [string, Query]
+    ) => {
+      const value = Effect.gen(function* () {
+        const read = yield* Effect.forEach(yield* editionsOf(name), (edition) =>
+          readEdition(vendor, ask, name, query, edition).pipe(
+            // The item of a collection may be missing in some languages.
+            Effect.catchIf(
+              (error) => error instanceof SourceError && error.status === 404,
+              (missing) => Effect.succeed({ edition, items: [], isSingle: false, missing })
+            )
+          )
+        )
+        const missing = read.flatMap((edition) => ("missing" in edition ? [edition.missing] : []))
+        if (missing[0] !== undefined && missing.length === read.length) return yield* missing[0]
+        const items = yield* vendor.merge(read, query, options)
+        const saved = [mapObjects(items, (object) => vendor.saved(object, url))].flat()
+        return read.some(({ isSingle }) => isSingle) ? (saved[0] ?? null) : saved
+      })
+      return {
+        name,
+        key: [vendor.keyOf(query)],
+        url: `${url}/${vendor.path}/${name}`,
+        content: Value({ value })
+      }
+    }
+
+    return yield* DocumentSource.make({
+      ...vendor.settings?.(options),
+      options,
+      url,
+      open: () =>
+        Effect.map(vendor.begin(ask, options), (editionsOf) => ({
+          documents: Object.entries(vendor.queries(options)).map((entry) => documentOf(editionsOf, entry)),
+          reader: vendor.readFile(url)
+        }))
+    })
   })

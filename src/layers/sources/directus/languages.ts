@@ -1,18 +1,20 @@
 /**
  * Items in several languages: moves the fields of translations into their items.
  */
+import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as EffectRecord from "effect/Record"
 import { excerpt } from "../../../internal/printable.ts"
 import { countText } from "../../../internal/readable.ts"
 import { note, type Warning } from "../../../services/Warning.ts"
+import { type Vendor, withoutUnpublished } from "../../documents/Cms.ts"
 import { missingLanguages } from "../../documents/Gone.ts"
-import { mapObjects } from "../../documents/jsonValues.ts"
+import { type JsonObject, mapObjects } from "../../documents/jsonValues.ts"
 import { languageKey } from "../../documents/names.ts"
+import { notice } from "../../documents/warnings.ts"
 import type { Collection, DirectusOptions } from "./DirectusOptions.ts"
 
-/** An item of a collection, and the field with its translations. */
-export type Item = Readonly<Record<string, unknown>>
+/** The field of an item with its translations. */
 export const translationsField = "translations"
 
 /** The field of a translation with the code of its language, or with the language itself if `fields` lead to it. */
@@ -24,21 +26,32 @@ const languageOf = (row: unknown): string | undefined => {
   return Predicate.isString(code) ? code : undefined
 }
 
-const rowsOf = (item: Item): ReadonlyArray<Item> | undefined => {
+const rowsOf = (item: JsonObject): ReadonlyArray<JsonObject> | undefined => {
   const rows = item[translationsField]
   return Array.isArray(rows) && rows.every(isRow) ? rows : undefined
 }
 
-const isRow = (row: unknown): row is Item =>
+const isRow = (row: unknown): row is JsonObject =>
   Predicate.isReadonlyRecord(row) && Object.hasOwn(row, languageField)
+
+/** The published items of a collection, with the fields of their translations. */
+export const inLanguages: Vendor<Collection, DirectusOptions, unknown>["merge"] = Effect.fnUntraced(
+  function* (editions, { key }, { locales, status = ["published"] }) {
+    const found = editions.flatMap(({ items }) => items)
+    const published = yield* withoutUnpublished(found, isUnpublished(status))
+    const { items, warnings } = readTranslations([published].flat(), { key, locales })
+    yield* notice(warnings)
+    return translated(items, locales)
+  }
+)
 
 /** The statuses of unpublished items in Directus' own collections; any other one may be content. */
 const unpublished: ReadonlySet<unknown> = new Set(["draft", "archived"])
 
 /** Whether an object in an item is unpublished: a related item, or a translation with another status. */
-export const isUnpublished =
+const isUnpublished =
   (status: ReadonlyArray<string>) =>
-  (object: Item): boolean =>
+  (object: JsonObject): boolean =>
     status.length > 0 &&
     Predicate.isString(object.status) &&
     !status.includes(object.status) &&
@@ -54,23 +67,23 @@ const systemField = /^(?:sort|status|(?:date|user)_(?:created|updated))$/
 export const readTranslations = (
   items: ReadonlyArray<unknown>,
   { key, locales }: Pick<Collection, "key"> & Pick<DirectusOptions, "locales">
-): { readonly items: ReadonlyArray<Item>; readonly warnings: ReadonlyArray<Warning> } => {
+): { readonly items: ReadonlyArray<JsonObject>; readonly warnings: ReadonlyArray<Warning> } => {
   let removed = 0
   let first = ""
   const found = new Set<string>()
-  const keyOf = (item: Item) => item[key] ?? item.id
+  const keyOf = (item: JsonObject) => item[key] ?? item.id
 
-  const leadsTo = (item: Item, name: string, value: unknown) =>
+  const leadsTo = (item: JsonObject, name: string, value: unknown) =>
     name.endsWith("_id") && (Predicate.isReadonlyRecord(value) ? keyOf(value) : value) === keyOf(item)
 
-  const textsOf = (row: Item, item: Item): Item =>
+  const textsOf = (row: JsonObject, item: JsonObject): JsonObject =>
     EffectRecord.filter(
       row,
       (value, name) =>
         !(Object.hasOwn(item, name) && (name === key || systemField.test(name) || leadsTo(item, name, value)))
     )
 
-  const read = (item: Item): Item => {
+  const read = (item: JsonObject): JsonObject => {
     const rows = rowsOf(item)
     if (rows === undefined) return item
     const named = rows.filter((row) => languageOf(row) !== undefined)
@@ -103,14 +116,14 @@ export const readTranslations = (
  * Replaces the translations in each item, at any depth, with their fields: `title` is `{ "de-DE": …, "en-US": … }`.
  * With `locales`, only these languages remain, and an item whose translations are all in other languages is left out.
  */
-export const inLanguages = (
-  items: ReadonlyArray<Item>,
+export const translated = (
+  items: ReadonlyArray<JsonObject>,
   locales: ReadonlyArray<string>
 ): ReadonlyArray<unknown> => {
   const wanted = new Set(locales.map(languageKey))
-  const isWanted = (row: Item) => locales.length === 0 || wanted.has(languageKey(languageOf(row) ?? ""))
+  const isWanted = (row: JsonObject) => locales.length === 0 || wanted.has(languageKey(languageOf(row) ?? ""))
 
-  const translated = (item: Item): Item => {
+  const read = (item: JsonObject): JsonObject => {
     const rows = rowsOf(item)
     if (rows === undefined) return item
     const fields = new Map<string, Record<string, unknown>>()
@@ -126,5 +139,5 @@ export const inLanguages = (
 
   return items
     .filter((item) => locales.length === 0 || (rowsOf(item)?.some(isWanted) ?? true))
-    .map((item) => mapObjects(item, translated))
+    .map((item) => mapObjects(item, read))
 }

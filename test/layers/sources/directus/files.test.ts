@@ -3,7 +3,8 @@
  */
 import { describe, expect, it } from "@effect/vitest"
 import * as Option from "effect/Option"
-import { readFile, withUrls } from "../../../../src/layers/sources/directus/directusSource.ts"
+import { mapObjects } from "../../../../src/layers/documents/jsonValues.ts"
+import { directus, readFile } from "../../../../src/layers/sources/directus/directusSource.ts"
 
 const id = "d9bd4bcd-5a97-42ad-af27-97d5a676e5ce"
 
@@ -59,10 +60,10 @@ describe("readFile", () => {
   })
 })
 
-describe("withUrls", () => {
-  it("adds the URL to files without a URL, at any depth, and changes nothing else", () => {
+describe("a saved item", () => {
+  it("has the URL of files without a URL, at any depth, and is not changed otherwise", () => {
     const item = { id: 1, gallery: [{ directus_files_id: file }], own: { ...file, url: "own" }, text: "a" }
-    expect(withUrls([item], server)).toEqual([
+    expect(mapObjects([item], (object) => directus.saved(object, server))).toEqual([
       {
         ...item,
         gallery: [{ directus_files_id: { ...file, url: `https://cms.example/assets/${id}` } }]

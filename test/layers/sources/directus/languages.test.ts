@@ -1,13 +1,13 @@
 import { describe, expect, it } from "@effect/vitest"
-import type { Item } from "../../../../src/layers/sources/directus/languages.ts"
-import { inLanguages, readTranslations } from "../../../../src/layers/sources/directus/languages.ts"
+import type { JsonObject as Item } from "../../../../src/layers/documents/jsonValues.ts"
+import { readTranslations, translated } from "../../../../src/layers/sources/directus/languages.ts"
 
 const row = (languages_code: unknown, title: string) => ({ id: 7, languages_code, title })
 
 const de = row("de-DE", "Glocke")
 const en = row("en-US", "Bell")
 
-describe("inLanguages", () => {
+describe("translated", () => {
   const items = [
     { id: 1, year: 1862, translations: [en, de] },
     { id: 2, translations: [en] },
@@ -15,7 +15,7 @@ describe("inLanguages", () => {
   ]
 
   it("gives each field of the translations by the languages", () => {
-    expect(inLanguages(items, [])).toEqual([
+    expect(translated(items, [])).toEqual([
       { id: 1, year: 1862, title: { "de-DE": "Glocke", "en-US": "Bell" } },
       { id: 2, title: { "en-US": "Bell" } },
       { id: 3, year: 1900 }
@@ -23,7 +23,7 @@ describe("inLanguages", () => {
   })
 
   it("leaves out other languages, and items that have translations in others only", () => {
-    expect(inLanguages(items, ["de-DE"])).toEqual([
+    expect(translated(items, ["de-DE"])).toEqual([
       { id: 1, year: 1862, title: { "de-DE": "Glocke" } },
       { id: 3, year: 1900 }
     ])
@@ -31,7 +31,7 @@ describe("inLanguages", () => {
 
   it("translates related items, and keeps the keys of relations that were not read", () => {
     const room = { id: 3, translations: [row({ code: "de-DE", name: "Deutsch" }, "Halle")] }
-    expect(inLanguages([{ id: 1, room, other: { translations: [1, 2] } }], ["de-DE"])).toEqual([
+    expect(translated([{ id: 1, room, other: { translations: [1, 2] } }], ["de-DE"])).toEqual([
       { id: 1, room: { id: 3, title: { "de-DE": "Halle" } }, other: { translations: [1, 2] } }
     ])
   })
@@ -40,7 +40,7 @@ describe("inLanguages", () => {
 describe("rows of translations", () => {
   const readFrom = (items: ReadonlyArray<Item>, key = "id") => {
     const { items: read, warnings } = readTranslations(items, { key, locales: [] })
-    return { warnings: warnings.map(({ text }) => text), items: inLanguages(read, ["de-DE", "en-US"]) }
+    return { warnings: warnings.map(({ text }) => text), items: translated(read, ["de-DE", "en-US"]) }
   }
 
   it("without a language are left out with a warning, and their items stay", () => {

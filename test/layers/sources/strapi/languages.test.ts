@@ -4,8 +4,8 @@
 import { expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
-import type { Ask } from "../../../../src/layers/documents/Cms.ts"
-import { readPlain } from "../../../../src/layers/sources/strapi/api.ts"
+import { type Ask, readEdition } from "../../../../src/layers/documents/Cms.ts"
+import { strapi } from "../../../../src/layers/sources/strapi/strapiSource.ts"
 
 const names = [..."abcdefghijklmnop"]
 
@@ -32,12 +32,12 @@ it.effect.prop(
             meta: { pagination: { page, pageSize, pageCount: Math.ceil(total / pageSize), total } }
           }
         })
-      const read = yield* Effect.either(readPlain(ask, "articles", {}, { status: "published" }))
+      const read = yield* Effect.either(readEdition(strapi, ask, "articles", {}, { status: "published" }))
       if (read._tag === "Left") {
         expect(read.left.isTransient).toBe(true)
         return
       }
-      const ids = [read.right].flat().map(({ documentId }) => documentId)
+      const ids = read.right.items.map(({ documentId }) => documentId)
       expect(new Set(ids).size).toBe(ids.length)
       expect(ids).toEqual(expect.arrayContaining(steady))
     })

@@ -3,7 +3,8 @@
  */
 import { describe, expect, it } from "@effect/vitest"
 import * as Option from "effect/Option"
-import { readFile, withoutFormats } from "../../../../src/layers/sources/strapi/strapiSource.ts"
+import { mapObjects } from "../../../../src/layers/documents/jsonValues.ts"
+import { readFile, strapi } from "../../../../src/layers/sources/strapi/strapiSource.ts"
 
 const media = {
   id: 1,
@@ -56,10 +57,11 @@ describe("readFile", () => {
   })
 })
 
-describe("withoutFormats", () => {
-  it("removes the smaller pictures at any depth, and no other field of that name", () => {
+describe("a saved entry", () => {
+  it("has no smaller pictures at any depth, and keeps any other field of that name", () => {
     const { formats: _, ...original } = media
-    expect(withoutFormats({ formats: ["oil", "ink"], body: [{ file: media }] })).toEqual({
+    const entry = { formats: ["oil", "ink"], body: [{ file: media }] }
+    expect(mapObjects(entry, (object) => strapi.saved(object, ""))).toEqual({
       formats: ["oil", "ink"],
       body: [{ file: original }]
     })

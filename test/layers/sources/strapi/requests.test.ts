@@ -2,7 +2,9 @@
  * Requests to Strapi: the query string, read with Strapi's own library.
  */
 import { describe, expect, it } from "@effect/vitest"
-import { onlyField, page, parameters } from "../../../../src/layers/sources/strapi/api.ts"
+import type { Edition } from "../../../../src/layers/sources/strapi/languages.ts"
+import type { StrapiType } from "../../../../src/layers/sources/strapi/StrapiOptions.ts"
+import { parameters, strapi } from "../../../../src/layers/sources/strapi/strapiSource.ts"
 
 const text = (asked: ReadonlyArray<readonly [string, string]>) =>
   asked.map(([name, value]) => `${name}=${value}`)
@@ -27,6 +29,8 @@ describe("parameters", () => {
 })
 
 describe("a page", () => {
+  const page = (type: StrapiType, edition: Edition, number: number) =>
+    strapi.page(type, edition, { number, read: 0, firstItems: 0 })
   const edition = { status: "published" } as const
 
   it("is sorted by documentId last, after the fields of the options", () => {
@@ -44,13 +48,5 @@ describe("a page", () => {
     const german = { ...edition, locale: "de" }
     expect(text(page({ fields: ["title"] }, german, 1))).toContain("fields[]=locale")
     expect(text(page({ fields: ["title"] }, edition, 1))).not.toContain("fields[]=locale")
-  })
-
-  it("has one entry and no sorting if it only checks a field", () => {
-    expect(text(onlyField("locale", edition))).toEqual([
-      "fields[]=locale",
-      "pagination[pageSize]=1",
-      "status=published"
-    ])
   })
 })
