@@ -49,6 +49,22 @@ export interface PluginReport {
    * looked. Then the problem is over, as are all problems without this function.
    */
   readonly unwatched?: (problem: Problem) => string | undefined
+  /**
+   * Problems from before the restart, if the plugin keeps them. Each is listed until its plugin has judged it; after ten
+   * minutes, it is no longer watched.
+   */
+  readonly earlier?: ReadonlyArray<OwnedProblem>
+}
+
+/**
+ * A problem, and the name of the plugin that has found it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface OwnedProblem {
+  readonly plugin: string
+  readonly problem: Problem
 }
 
 /**
@@ -120,6 +136,8 @@ export interface ControllerReading {
   readonly metrics: () => ReadonlyArray<MetricPair.MetricPair.Untyped>
   /** Codes of problems that are logged where they are found. */
   readonly logs: ReadonlySet<string>
+  /** The problems with the plugins that have found them. */
+  readonly owned: ReadonlyArray<OwnedProblem>
 }
 
 /**

@@ -18,6 +18,8 @@ import type { Problem } from "../../services/Problem.ts"
 import type { Node } from "../../services/StatusSnapshot.ts"
 import { originOf } from "../httpClient/httpFailure.ts"
 import * as Requests from "../httpClient/Requests.ts"
+import { isGone } from "../status/problems.ts"
+import { reportOfProblems } from "../status/view.ts"
 import type { AlertOptions } from "./AlertOptions.ts"
 import { bodyOf, lineOf } from "./alertText.ts"
 import {
@@ -63,12 +65,13 @@ export const make = Effect.fnUntraced(function* (
   const saved = yield* file.read
   const alerts = yield* Ref.make(restored(saved))
   const written = yield* Ref.make(JSON.stringify(saved))
-  const { monotonic: startedAt } = yield* now
+  const earlier = saved.filter(({ problem }) => !isGone(problem))
   const receiver = originOf(Redacted.value(url))
   const undelivered = yield* Ref.make<ReadonlyArray<Problem>>([])
   const { read, register } = yield* ControllerState
   yield* register({
     name: "alerts",
+    report: (slice, context) => ({ ...reportOfProblems("alerts")(slice, context), earlier }),
     live: Effect.zipWith(Ref.get(undelivered), Ref.get(alerts), (undelivered, alerts) => ({
       problems: [
         ...undelivered,
@@ -83,9 +86,9 @@ export const make = Effect.fnUntraced(function* (
   })
 
   const look = Effect.gen(function* () {
-    const { view } = yield* read
+    const { owned, view } = yield* read
     const time = yield* now
-    yield* Ref.update(alerts, (before) => looked(before, view, time.monotonic, time.monotonic - startedAt))
+    yield* Ref.update(alerts, (before) => looked(before, owned, view, time.monotonic))
     return { ...time, dashboard: view.dashboard }
   })
 

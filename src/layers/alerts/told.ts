@@ -5,13 +5,16 @@
 import * as Array from "effect/Array"
 import * as Order from "effect/Order"
 import * as Schema from "effect/Schema"
+import type { OwnedProblem } from "../../services/ControllerState.ts"
 import { Problem } from "../../services/Problem.ts"
 import type { View } from "../../services/View.ts"
-import { isNamed, keyOf, maxProblems } from "../status/problems.ts"
+import { isNamed, keyOf, maxProblems, notJudged } from "../status/problems.ts"
 
 /** A problem as the receiver was told last, with `unwatched` if it was told that nobody watches the problem any more. */
 export const Told = Schema.Struct({
   key: Schema.String,
+  /** The plugin that has found the problem. */
+  plugin: Schema.String,
   problem: Problem,
   /** False while a later post may have arrived, or may be lost. */
   isTaken: Schema.Boolean
@@ -25,6 +28,7 @@ export type Kind = "begin" | "again" | "worse" | "better" | "unwatched" | "over"
 export interface Change {
   readonly kind: Kind
   readonly key: string
+  readonly plugin: string
   /** As it is now, or as it was last. */
   readonly problem: Problem
   readonly changedAt: number
@@ -39,8 +43,6 @@ export interface Change {
 export interface Alerts {
   readonly told: ReadonlyMap<string, Told>
   readonly pending: ReadonlyMap<string, Change>
-  /** Keys of problems that were told before the restart, and that were not found since. */
-  readonly unjudged: ReadonlySet<string>
 }
 
 /** After so many refusals, a change is posted alone, and then given up if the receiver accepts others. */
@@ -57,51 +59,50 @@ const minute = 60_000
 /** How long changes are collected. */
 const collectMs = minute
 
-/** How long a problem that was told before a restart may stay missing before it counts as no longer watched. */
-const judgeMs = 10 * minute
-
 /** When a change that was given up is tried again. */
 const retryMs = 60 * minute
 
 export const restored = (told: ReadonlyArray<Told>): Alerts => ({
   told: byKey(told),
-  pending: new Map(),
-  unjudged: new Set(told.map(({ key }) => key))
+  pending: new Map()
 })
 
 const byKey = <A extends { readonly key: string }>(all: Iterable<A>): ReadonlyMap<string, A> =>
   new Map(Array.map(Array.fromIterable(all), (one) => [one.key, one]))
 
-/** Compares what was told with the view. Muted problems stay as they were told. */
+/** Compares what was told with what stands. Muted problems stay as they were told. */
 export const looked = (
-  { pending, told, unjudged: before }: Alerts,
-  { mutes, problems }: Pick<View, "mutes" | "problems">,
-  now: number,
-  uptime: number
+  { pending, told }: Alerts,
+  owned: ReadonlyArray<OwnedProblem>,
+  { mutes }: Pick<View, "mutes">,
+  now: number
 ): Alerts => {
-  const found = new Map(problems.filter(isPosted).map((problem) => [keyOf(problem), problem]))
-  const unjudged = new Set([...before].filter((key) => !found.has(key)))
+  const found = byKey(
+    owned.flatMap(({ plugin, problem }) =>
+      isPosted(problem) ? [{ key: keyOf(problem), plugin, problem }] : []
+    )
+  )
 
   const changeOf = (key: string): ReadonlyArray<Change> => {
     const known = told.get(key)
-    const problem = found.get(key) ?? known?.problem
-    const isWaiting = unjudged.has(key) ? uptime < judgeMs : !found.has(key) && problems.length >= maxProblems
-    if (problem === undefined || isWaiting || mutes.some(({ name }) => isNamed(problem, name))) return []
-    const is = unjudged.has(key) ? { ...problem, unwatched: "not judged since the restart" } : found.get(key)
+    const is = found.get(key)?.problem
+    const { plugin, problem } = found.get(key) ?? known ?? {}
+    const isWaiting = is === undefined ? owned.length >= maxProblems : is.unwatched === notJudged
+    if (plugin === undefined || problem === undefined || isWaiting) return []
+    if (mutes.some(({ name }) => isNamed(problem, name))) return []
     const kind = kindOf(known, is)
     if (kind === undefined) return []
     const last = pending.get(key)
     const isSame = last?.kind === kind && last.problem.severity === problem.severity
     const isLasting = last !== undefined && (last.kind === kind || (isMore(last.kind) && isMore(kind)))
     const changedAt = isLasting ? last.changedAt : now
-    return [{ ...(isSame ? last : untried), kind, key, problem: is ?? problem, changedAt }]
+    return [{ ...(isSame ? last : untried), kind, key, plugin, problem, changedAt }]
   }
   const isForgotten = ({ isTaken, key, problem }: Told) =>
-    isTaken && problem.unwatched !== undefined && !found.has(key) && !(unjudged.has(key) && uptime < judgeMs)
+    isTaken && problem.unwatched !== undefined && !found.has(key)
   return {
     told: byKey([...told.values()].filter((one) => !isForgotten(one))),
-    pending: byKey([...new Set([...told.keys(), ...found.keys()])].flatMap(changeOf)),
-    unjudged
+    pending: byKey([...new Set([...told.keys(), ...found.keys()])].flatMap(changeOf))
   }
 }
 
@@ -170,7 +171,13 @@ export const posting = (before: Alerts, post: Post): Alerts =>
   retold(
     before,
     post,
-    post.map(({ key, problem }) => ({ key, problem, ...before.told.get(key), isTaken: false }))
+    post.map(({ key, plugin, problem }) => ({
+      key,
+      plugin,
+      problem,
+      ...before.told.get(key),
+      isTaken: false
+    }))
   )
 
 /** The post surely did not arrive: the receiver knows what it knew `earlier`. */
@@ -187,8 +194,8 @@ export const accepted = (before: Alerts, post: Post): Alerts => {
   const others = [...before.pending.values()].filter(({ key }) => !sent.has(key))
   const limited = (change: Change) =>
     change.refused === 0 ? change : { ...change, limit: Math.min(change.limit, change.refused + maxRefused) }
-  const told = post.flatMap(({ key, kind, problem }) =>
-    kind === "over" ? [] : { key, problem, isTaken: true }
+  const told = post.flatMap(({ key, kind, plugin, problem }) =>
+    kind === "over" ? [] : { key, plugin, problem, isTaken: true }
   )
   return { ...retold(before, post, told), pending: byKey(others.map(limited)) }
 }

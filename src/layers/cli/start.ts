@@ -136,7 +136,7 @@ export const reportChange = Effect.fnUntraced(function* ({
     severity: "warning",
     text: `${path.basename(file)} has changed since the start: it takes effect when the controller is restarted.`
   }
-  const { update } = yield* register({ name: "configuration" })
+  const { update } = yield* register<unknown>({ name: "configuration", slice: { problems: [] } })
   yield* Stream.repeatEffectWithSchedule(
     Effect.option(readPlainText(file)),
     Schedule.spaced("10 seconds")

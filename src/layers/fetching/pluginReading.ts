@@ -31,7 +31,10 @@ export const reading = (name: string, rules: ContentRules) =>
       sections: [{ name, order: 10, title: titleOf("Content", name, slice), rows: rows(slice, shownBy) }],
       problems: problems(name, slice, rules, now).filter(({ code }) => !excused.has(code)),
       content: statusOf(name, slice, state),
-      unwatched: ({ code }) => (excused.has(code) ? "closed" : undefined),
+      unwatched: (problem) =>
+        excused.has(problem.code)
+          ? "closed"
+          : (HubReading.unwatched(slice, problem) ?? unfetched(slice, problem)),
       logs: [
         codes.none,
         codes.held,
@@ -44,6 +47,25 @@ export const reading = (name: string, rules: ContentRules) =>
       ]
     }
   })
+
+/** Codes of problems that are found without a fetch. */
+const withoutFetch: ReadonlySet<string> = new Set([
+  codes.none,
+  codes.held,
+  codes.hubSilent,
+  "content:disk",
+  "content:old",
+  "content:upstream"
+])
+
+/** Why the fetches since the start do not say whether a problem continues. */
+const unfetched = ({ lastFetch, sources }: ContentState, { code, subject = "" }: Problem) => {
+  if (code.startsWith("source:") && !Object.hasOwn(sources, subject)) return "not configured"
+  const isFetched =
+    /^(content|source):/.test(code) ||
+    Object.values(sources).every(({ lastSuccess }) => lastSuccess !== undefined)
+  return withoutFetch.has(code) || (lastFetch !== undefined && isFetched) ? undefined : "not fetched yet"
+}
 
 /** The status of a content. Its page is the page of its own content server. */
 const statusOf = (name: string, slice: ContentState, state: GlobalState): ContentStatus => {

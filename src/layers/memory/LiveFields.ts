@@ -19,15 +19,22 @@ const machineMs = () => unsafeMonotonicMillis(Clock.make())
 export interface LiveFields {
   /** Begins to read, except if a read is running. Gives the fiber that reads, except if it has had its time. */
   readonly begin: Effect.Effect<ReadonlyArray<Fiber.RuntimeFiber<unknown, unknown>>>
-  /** The last fields, and when they were read if a read has failed or is running since; the times are in milliseconds. */
-  readonly get: Effect.Effect<{ readonly fields: object; readonly readAt?: number; readonly unread?: Unread }>
+  /**
+   * The last fields if there are any, and when they were read if a read has failed or is running since; the times are in
+   * milliseconds.
+   */
+  readonly get: Effect.Effect<{
+    readonly fields?: object
+    readonly readAt?: number
+    readonly unread?: Unread
+  }>
   /** Stops reading, without waiting for a read that hangs. */
   readonly end: Effect.Effect<void>
 }
 
 export const make = (read: Effect.Effect<object, unknown>) =>
   Effect.gen(function* () {
-    let fields: object = {}
+    let fields: object | undefined
     let readAt = yield* Clock.currentTimeMillis
     let running:
       | { readonly fiber: Fiber.RuntimeFiber<unknown, unknown>; readonly begunAt: number }
@@ -64,7 +71,7 @@ export const make = (read: Effect.Effect<object, unknown>) =>
     return {
       begin,
       get: Effect.map(now, ({ monotonic }) => ({
-        fields,
+        ...(fields === undefined ? {} : { fields }),
         ...(failing === undefined
           ? {}
           : {

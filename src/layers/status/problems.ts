@@ -4,7 +4,7 @@
  */
 import { identity } from "effect/Function"
 import * as Order from "effect/Order"
-import type { PluginReport } from "../../services/ControllerState.ts"
+import type { OwnedProblem, PluginReport } from "../../services/ControllerState.ts"
 import type { Mute, Problem } from "../../services/Problem.ts"
 import type { GlobalState, Section } from "../../services/StatusSnapshot.ts"
 import { errorsFirst, firstRows, kv, muteText } from "./rows.ts"
@@ -88,9 +88,10 @@ export interface Standing extends Problem {
 }
 
 /** A problem, and the plugin that has found it. */
-export interface Owned<P extends Problem = Problem> {
-  readonly plugin: string
+export interface Owned<P extends Problem = Problem> extends OwnedProblem {
   readonly problem: P
+  /** It was recalled after a restart, and its plugin has not judged it since. */
+  readonly isEarlier?: boolean
 }
 
 /** By key: the problems that continue, and how often each ended problem has begun. */
@@ -99,9 +100,53 @@ export interface Remembered {
   readonly over: ReadonlyMap<string, number>
   /** By plugin: the last report, and since when none can be made of its slice. */
   readonly reports: ReadonlyMap<string, { readonly report: PluginReport; readonly failingSince?: number }>
+  /** The problems from before the restart, once they were recalled. */
+  readonly earlier?: ReadonlyArray<OwnedProblem>
 }
 
 export const nothingRemembered: Remembered = { standing: new Map(), over: new Map(), reports: new Map() }
+
+/** Adds the problems from before the restart, once. */
+export const recall = (
+  before: Remembered,
+  earlier: ReadonlyArray<OwnedProblem> | undefined,
+  now: string
+): Remembered => {
+  if (earlier === undefined || before.earlier !== undefined) return before
+  const recalled = earlier.map(({ plugin, problem }): [string, Owned<Standing>] => [
+    keyOf(problem),
+    { plugin, problem: { since: now, ...problem, count: 1 }, isEarlier: true }
+  ])
+  return { ...before, earlier, standing: new Map([...recalled, ...before.standing]) }
+}
+
+/** How long a problem from before the restart waits until its plugin judges it, in milliseconds. */
+const judgeMs = 10 * 60_000
+
+/** Why a problem from before the restart is not watched at first. Later, the reason is that of its plugin. */
+export const notJudged = "not judged since the restart"
+
+/** Reasons after which a problem is not recalled. */
+const gone: ReadonlySet<string | undefined> = new Set(["forgotten", "not configured", "stopped"])
+
+/** Whether nobody is expected to judge the problem again. */
+export const isGone = ({ unwatched }: Problem): boolean => gone.has(unwatched)
+
+/**
+ * Why a plugin no longer looks for its problem, or `undefined` if the plugin looked. `reports` are the reports of all
+ * plugins, `uptimeMs` is the time since the start of the controller.
+ */
+export const unwatchedBy = (
+  reports: ReadonlyArray<readonly [plugin: string, report: PluginReport]>,
+  uptimeMs: number
+) => {
+  const byName = new Map(reports)
+  return ({ isEarlier = false, plugin, problem }: Owned): string | undefined => {
+    const stopped: PluginReport = { unwatched: () => (isEarlier ? "not configured" : "stopped") }
+    const reason = (byName.get(plugin) ?? stopped).unwatched?.(problem)
+    return reason !== undefined && isEarlier && uptimeMs < judgeMs ? notJudged : reason
+  }
+}
 
 /**
  * Adds the time when each problem began, and how often it began. A problem that is missing, and of which `unwatched`

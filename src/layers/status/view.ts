@@ -16,12 +16,15 @@ import type { MakeView, PluginFacts, Unread, ViewInput } from "../../services/Pl
 import type { Problem } from "../../services/Problem.ts"
 import type { HealthWord, View } from "../../services/View.ts"
 import {
+  keyOf,
   muteSections,
   mutesOf,
   nothingRemembered,
   type Owned,
   type Remembered,
+  recall,
   remember,
+  unwatchedBy,
   withMutes
 } from "./problems.ts"
 import { isCounted, problemRow, toneOf, tones } from "./rows.ts"
@@ -49,11 +52,12 @@ export const viewOf =
     const made = reportsOf(input, { now, state, screens, players }, before.reports)
     const reports = [...judged, ...made.map(({ name, report }) => [name, report] as const)]
     const all = reports.map(([, report]) => report)
+    const at = new Date(now).toISOString()
     const { problems: standing, remembered } = remember(
-      before,
+      recall(before, all.find(({ earlier }) => earlier !== undefined)?.earlier, at),
       foundIn({ now, players, reports, screens, state }),
-      new Date(now).toISOString(),
-      unwatchedBy(reports)
+      at,
+      unwatchedBy(reports, input.uptimeMs)
     )
     // A mute may be about a problem that is no longer watched.
     const problems = withMutes(state, now)(standing)
@@ -78,7 +82,11 @@ export const viewOf =
         view,
         state: { ...state, problems },
         metrics: () => all.flatMap(({ metrics }) => metrics?.() ?? []),
-        logs: new Set(all.flatMap(({ logs = [] }) => logs))
+        logs: new Set(all.flatMap(({ logs = [] }) => logs)),
+        owned: problems.map((problem) => ({
+          plugin: remembered.standing.get(keyOf(problem))?.plugin ?? "",
+          problem
+        }))
       },
       remembered: { ...remembered, reports: new Map(made.map(({ last, name }) => [name, last])) }
     }
@@ -110,7 +118,7 @@ const reportsOf = (
   context: ReportContext,
   before: Remembered["reports"]
 ) =>
-  plugins.map(({ name, readAt, report = reportOfProblems(name), unread }) => {
+  plugins.map(({ fields, name, readAt, report = reportOfProblems(name), unread }) => {
     const known = before.get(name)
     const made = Either.try({
       try: () =>
@@ -124,8 +132,8 @@ const reportsOf = (
       }
     })
     const last = Either.match(made, {
-      onLeft: ({ since }) => ({ report: known?.report ?? {}, failingSince: since }),
-      onRight: (report) => ({ report })
+      onLeft: ({ since }) => ({ report: known?.report ?? notKnown, failingSince: since }),
+      onRight: (report) => ({ report: fields === undefined && unread ? { ...report, ...notKnown } : report })
     })
     const failed = Either.match(made, {
       onLeft: identity,
@@ -137,6 +145,9 @@ const reportsOf = (
       report: failed === undefined ? last.report : withUnread(name, last.report, failed)
     }
   })
+
+/** Nothing was read yet, so no problem is over. */
+const notKnown: PluginReport = { unwatched: () => "not known" }
 
 const withUnread = (name: string, report: PluginReport, { lastsMs, reason, since }: Unread): PluginReport => {
   const { content, problems = [], sections = [] } = report
@@ -162,7 +173,11 @@ export const reportOfProblems =
   (slice, { now, state }) => {
     const problems = reported(slice)
     const rows = withMutes(state, now)(problems).map(problemRow)
-    return { problems, sections: rows.length === 0 ? [] : [{ name, title: String.capitalize(name), rows }] }
+    return {
+      problems,
+      sections: rows.length === 0 ? [] : [{ name, title: String.capitalize(name), rows }],
+      ...(slice === undefined ? notKnown : {})
+    }
   }
 
 /** Errors first. Problems of unexpected players come last, because anybody could make them up. */
@@ -189,15 +204,6 @@ const foundIn = ({
     const marked = all.map(({ plugin, problem }) => ({ plugin, problem: mark([problem])[0] ?? problem }))
     return tones.flatMap((tone) => marked.filter(({ problem }) => toneOf(problem) === tone))
   })
-}
-
-/** Why a plugin no longer looks for its problem; `stopped` if the plugin is not there any more. */
-const unwatchedBy = (reports: Reports) => {
-  const byName = new Map(reports)
-  return ({ plugin, problem }: Owned): string | undefined => {
-    const report = byName.get(plugin)
-    return report === undefined ? "stopped" : report.unwatched?.(problem)
-  }
 }
 
 /** The worst word that applies. Muted and unwatched problems do not count. Problems of players count by their severity only. */

@@ -364,6 +364,73 @@ describe("alerts, after a restart,", () => {
     })
   )
 
+  scenario(
+    "wait until its plugin has judged a problem, and post nothing if it continues",
+    (run, { isSilent, texts }) =>
+      Effect.gen(function* () {
+        yield* run(({ lasts }) => lasts("1 minute", broken("left")))
+        yield* run(({ lasts, state }) =>
+          Effect.gen(function* () {
+            yield* passes("1 minute", isSilent)
+            expect((yield* state).problems).toMatchObject([
+              { subject: "left", since, unwatched: "not judged since the restart" }
+            ])
+            yield* lasts("2 minutes", broken("left"))
+            expect((yield* state).problems).toEqual([{ ...broken("left"), count: 1 }])
+          })
+        )
+        expect(texts()).toHaveLength(1)
+      })
+  )
+
+  scenario("post the end of a problem that its plugin has not found", (run, { isSilent, texts }) =>
+    Effect.gen(function* () {
+      yield* run(({ lasts }) => lasts("1 minute", broken("left")))
+      yield* run(({ lasts }) => Effect.zipRight(passes("1 minute", isSilent), lasts("1 minute")))
+      expect(texts().slice(1)).toEqual([`Hall 3: over: ${sentence("left")}`])
+    })
+  )
+
+  scenario(
+    "post once, after ten minutes, that a plugin is no longer configured",
+    (run, { isSilent, texts }) =>
+      Effect.gen(function* () {
+        yield* run(({ lasts }) => lasts("1 minute", broken("left")))
+        yield* run(() =>
+          Effect.gen(function* () {
+            yield* passes("10 minutes", isSilent)
+            expect(texts()).toHaveLength(1)
+            yield* passes("1 minute", isSilent)
+            expect(texts().slice(1)).toEqual([
+              `Hall 3: no longer watched (not configured): ${sentence("left")}`
+            ])
+          })
+        )
+        yield* run(({ state }) =>
+          Effect.gen(function* () {
+            yield* passes("15 minutes", isSilent)
+            expect((yield* state).problems).toEqual([])
+          })
+        )
+        expect(texts()).toHaveLength(2)
+      })
+  )
+
+  scenario("are there again if the place was closed meanwhile", (run, { isSilent, texts }) =>
+    Effect.gen(function* () {
+      yield* run(({ lasts }) => lasts("1 minute", broken("left")))
+      const closes = (controller: { readonly addReading: ReturnType<typeof pluginsOf>["addReading"] }) =>
+        controller.addReading("lamps", () => ({ unwatched: () => "closed" }))
+      yield* run((controller) => Effect.zipRight(closes(controller), passes("11 minutes", isSilent)))
+      yield* run((controller) => Effect.zipRight(closes(controller), passes("11 minutes", isSilent)))
+      yield* run(({ lasts }) => lasts("1 minute", broken("left")))
+      expect(texts().slice(1)).toEqual([
+        `Hall 3: no longer watched (closed): ${sentence("left")}`,
+        `Hall 3: there again: ${sentence("left")}`
+      ])
+    })
+  )
+
   scenario("do not post the end of a problem that is muted", (run, { texts }) =>
     Effect.gen(function* () {
       yield* run(({ lasts }) => lasts("1 minute", broken("left")))

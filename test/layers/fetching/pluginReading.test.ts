@@ -272,3 +272,65 @@ describe("a disk with little room", () => {
     ])
   })
 })
+
+describe("a problem of a content that is not found any more", () => {
+  const fetched = { timestamp: heardAt, records: 2, bytes: 10, durationMs: 5 }
+  const asked: Omit<ContentState, "kind"> = {
+    sources: { base: { lastSuccess: { ...fetched, sourceId: "base" } } },
+    lastFetch: { ...fetched, changed: false, versionId },
+    copiedFrom: { url: "http://hub", askedAt: heardAt, versionId },
+    reports: { to: "http://hub", takenAt: heardAt }
+  }
+  const reasonsOf = (slice: Omit<ContentState, "kind">) => {
+    const { unwatched } = read({ kind: "content", versionId, ...slice }, Date.parse(heardAt))
+    return Object.fromEntries(
+      [
+        ["content:held", "content"],
+        ["content:failing", "content"],
+        ["gone:records", "base"],
+        ["source:waiting", "base"],
+        ["source:waiting", "gone"],
+        ["content:upstream", "http://hub"],
+        ["hub:silent", "http://hub"]
+      ].map(([code = "", subject = ""]) => [
+        `${code} ${subject}`,
+        unwatched?.({ code, subject, severity: "warning", text: "" })
+      ])
+    )
+  }
+
+  it("is over once the content was fetched and its hub was asked", () => {
+    expect(reasonsOf(asked)).toEqual({ "source:waiting gone": "not configured" })
+  })
+
+  it("is not watched before, except if what is on disk says it", () => {
+    const { lastFetch: _, ...unfetched } = asked
+    expect(reasonsOf({ ...unfetched, sources: { base: {} } })).toEqual({
+      "content:failing content": "not fetched yet",
+      "gone:records base": "not fetched yet",
+      "source:waiting base": "not fetched yet",
+      "source:waiting gone": "not configured"
+    })
+  })
+
+  it("is not watched while its source fails, if the source would say it", () => {
+    expect(reasonsOf({ ...asked, sources: { base: {} } })).toEqual({
+      "gone:records base": "not fetched yet",
+      "source:waiting gone": "not configured"
+    })
+  })
+
+  it("is not watched while its hub is away, or if the hub is another one now", () => {
+    expect(
+      reasonsOf({
+        ...asked,
+        copiedFrom: { url: "http://hub", askedAt: heardAt, problem: "away" },
+        reports: { to: "http://other" }
+      })
+    ).toEqual({
+      "source:waiting gone": "not configured",
+      "content:upstream http://hub": "not known",
+      "hub:silent http://hub": "not configured"
+    })
+  })
+})
