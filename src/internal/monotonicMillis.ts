@@ -20,3 +20,16 @@ export const now: Effect.Effect<Now> = Effect.all({
   wall: Clock.currentTimeMillis,
   monotonic: monotonicMillis
 })
+
+/** How much the distance of the two clocks varies by itself, in milliseconds. */
+const jitterMs = 20
+
+/** Makes an Effect that reads both clocks at the same distance each time, until somebody sets the time of day. */
+export const makeSteadyNow = (): Effect.Effect<Now> => {
+  let distance = Number.NaN
+  return Effect.map(now, ({ monotonic, wall }) => {
+    const found = wall - monotonic
+    if (!(Math.abs(found - distance) <= jitterMs)) distance = found
+    return { monotonic, wall: monotonic + distance }
+  })
+}

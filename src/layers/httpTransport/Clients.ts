@@ -3,11 +3,11 @@
  * which clients use the event streams, and when the stream of a screen ended.
  */
 import type { HttpServerRequest } from "@effect/platform/HttpServerRequest"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
 import { isPlainFileName } from "../../files/fileName.ts"
+import { makeSteadyNow, unsafeMonotonicMillis } from "../../internal/monotonicMillis.ts"
 import type { TransportState } from "../../services/Slices.ts"
 import { maxConsumers } from "../../services/VersionStore.ts"
 import { type FanOut, type FrameSink, makeFanOut } from "../fanOut/FanOut.ts"
@@ -52,7 +52,7 @@ export const make = Effect.fnUntraced(function* ({ makeRecorder, maxClients, pre
   const ended: EndedStreams = new Map()
   const fanOut = makeFanOut<Member>((client, missed) => {
     recorder.left(missed)
-    noteEnd(ended, client)
+    noteEnd(ended, client, unsafeMonotonicMillis(clock))
     changes.unsafeOffer(undefined)
   })
 
@@ -62,7 +62,7 @@ export const make = Effect.fnUntraced(function* ({ makeRecorder, maxClients, pre
         return tooManyClients(maxClients)
       }
       sink.begin(preamble())
-      if (fanOut.join(sink, { ...client, since: performance.now() })) {
+      if (fanOut.join(sink, { ...client, since: unsafeMonotonicMillis(clock) })) {
         recorder.joined()
         changes.unsafeOffer(undefined)
       }
@@ -78,9 +78,8 @@ export const make = Effect.fnUntraced(function* ({ makeRecorder, maxClients, pre
     close: Effect.sync(fanOut.close),
     recorder,
     statistics: Effect.sync(recorder.statistics),
-    clientState: Effect.map(Clock.currentTimeMillis, (now) => {
-      const start = now - performance.now()
-      const isoTime = (millis: number) => new Date(start + millis).toISOString()
+    clientState: Effect.map(makeSteadyNow(), ({ monotonic, wall }) => {
+      const isoTime = (millis: number) => new Date(wall - monotonic + millis).toISOString()
       const members = fanOut.clients()
       return { ...groupsOf(members, isoTime), consumers: consumersOf(members, ended, isoTime) }
     }),
@@ -110,7 +109,7 @@ export const clientOf = ({
   }
 }
 
-/** A client, and when it joined, by `performance.now()`. */
+/** A client, and when it joined, in monotonic milliseconds. */
 export interface Member extends Client {
   readonly since: number
 }
@@ -147,12 +146,12 @@ const mostFirst = <A>(entries: ReadonlyArray<A>, count: (entry: A) => number): R
 export type EndedStreams = Map<string, { readonly since: number; readonly endedAt: number }>
 
 /** Records the end of a stream. Above `maxConsumers`, the earliest entry is removed. */
-export const noteEnd = (ended: EndedStreams, { consumer, since }: Member): void => {
+export const noteEnd = (ended: EndedStreams, { consumer, since }: Member, endedAt: number): void => {
   if (consumer === undefined) {
     return
   }
   ended.delete(consumer)
-  ended.set(consumer, { since, endedAt: performance.now() })
+  ended.set(consumer, { since, endedAt })
   for (const id of [...ended.keys()].slice(0, -maxConsumers)) {
     ended.delete(id)
   }

@@ -20,7 +20,7 @@ import { isPlainFileName } from "../../files/fileName.ts"
 import { retryHeldOpen } from "../../files/systemError.ts"
 import { mapDiskError, orWhereMissing } from "../../files/versionStoreError.ts"
 import { singleFlight } from "../../internal/background.ts"
-import { now as readNow } from "../../internal/monotonicMillis.ts"
+import { makeSteadyNow, type Now, now as readNow } from "../../internal/monotonicMillis.ts"
 import {
   type Consumer,
   type Lease,
@@ -68,12 +68,14 @@ class Known extends Context.Tag("vitrine/Leases/Known")<
     readonly leases: Map<string, Consumers.Known<LeaseFile.LeaseFile>>
     /** How long a lease is fresh, in milliseconds. */
     readonly lifetime: number
+    /** At the same distance of the clocks each time: an unchanged lease has the same times. */
+    readonly steadyNow: Effect.Effect<Now>
   }
 >() {}
 
 const make = Effect.fnUntraced(function* (lifetime: number) {
   const services = (yield* Effect.context<FileSystem.FileSystem | DownloadsFolder>()).pipe(
-    Context.add(Known, { leases: new Map(), lifetime })
+    Context.add(Known, { leases: new Map(), lifetime, steadyNow: makeSteadyNow() })
   )
   const provided = Effect.provide(services)
   const looks = yield* singleFlight<void, VersionStoreError>(yield* Effect.scope)
@@ -90,8 +92,8 @@ const make = Effect.fnUntraced(function* (lifetime: number) {
 
 /** What is made of each lease now. */
 const each = Effect.fnUntraced(function* <A>(make: (...entry: Entry) => Option.Option<A>) {
-  const { leases, lifetime } = yield* Known
-  const now = yield* readNow
+  const { leases, lifetime, steadyNow } = yield* Known
+  const now = yield* steadyNow
   return Array.filterMap([...leases], ([consumerId, entry]) => make(consumerId, entry, lifetime, now))
 })
 
@@ -105,8 +107,8 @@ const consumers = Effect.map(each(Consumers.consumerOf), (consumers) =>
 
 /** A consumer; `None` if it has no lease, or its lease is over. */
 const consumer = Effect.fnUntraced(function* (consumerId: string) {
-  const { leases, lifetime } = yield* Known
-  const now = yield* readNow
+  const { leases, lifetime, steadyNow } = yield* Known
+  const now = yield* steadyNow
   return Option.flatMap(Option.fromNullable(leases.get(consumerId)), (entry) =>
     Consumers.consumerOf(consumerId, entry, lifetime, now)
   )

@@ -177,6 +177,15 @@ describe("a consumer with its own event stream", () => {
     }).pipe(Effect.provide(transport.layer()))
   )
 
+  it.scopedLive("has the same times at each look, however two clocks round", () =>
+    Effect.gen(function* () {
+      yield* openAt("/events?consumer=left")
+      yield* transport.clientsBecome(1)
+      const looks = yield* Effect.replicateEffect(consumers, 300)
+      expect(new Set(looks.map((look) => JSON.stringify(look))).size).toBe(1)
+    }).pipe(Effect.provide(transport.layer()))
+  )
+
   it("has a plain file name as its id, and any other is ignored", () => {
     const consumerIn = (originalUrl: string) => clientOf({ headers: Headers.empty, originalUrl }).consumer
     expect(consumerIn("/events?token=a&consumer=left")).toBe("left")

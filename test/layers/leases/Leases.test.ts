@@ -6,6 +6,7 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
 import * as Fiber from "effect/Fiber"
@@ -581,6 +582,16 @@ scenario(
     expect(silent).toEqual(["one"])
   }
 )
+
+describe("a lease that is not renewed", () => {
+  scenario("has the same times at each look, however two clocks round", function* () {
+    const { manifest } = yield* promote("one")
+    const consumers = Effect.flatMap(VersionStore, ({ consumers }) => consumers)
+    yield* Effect.withClock(acknowledge("left", manifest.versionId), Clock.make())
+    const looks = yield* Effect.replicateEffect(Effect.withClock(consumers, Clock.make()), 300)
+    expect(new Set(looks.map(([left]) => left?.heardAt)).size).toBe(1)
+  })
+})
 
 describe("a system clock that is set", () => {
   for (const [title, jump] of [
