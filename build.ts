@@ -59,12 +59,10 @@ const loadedLater: Plugin = {
 /** From the entry to the file. */
 const bundles: ReadonlyArray<BuildOptions & { readonly entry: string; readonly file: string }> = [
   {
-    platform: "node",
-    target: "node20",
+    ...forNode,
     entry: "src/bin.ts",
     file: "dist/bin.js",
-    format: "esm",
-    packages: "external",
+    banner: { js: requiring("import.meta.url") },
     plugins: [loadedLater]
   },
   // What it needs of Effect's packages: nothing.
@@ -265,6 +263,16 @@ const library = await bundleLibrary()
 writeImport(library)
 
 const metafiles = await Promise.all([library, bundleCommandLine(), bundlePlain(), ...bundles.map(bundle)])
+for (const [file, { inputs }] of metafiles.flatMap(({ outputs }) => Object.entries(outputs))) {
+  if (
+    file.startsWith("dist/bin.js") &&
+    Object.keys(inputs).some((module) => /node_modules\/(@?effect)\//.test(module))
+  ) {
+    throw new Error(
+      "dist/bin.js has a part of Effect, which takes longer to load than the rest of a short command"
+    )
+  }
+}
 const packages = new Set(metafiles.flatMap(({ inputs }) => Object.keys(inputs).flatMap(packageOf)))
 writeFileSync(
   "dist/NOTICES.txt",

@@ -10,6 +10,7 @@
 import { createRequire } from "node:module"
 import { CommanderError } from "commander"
 import { type Given, makeProgram } from "./layers/cli/program.ts"
+import { quickStatus } from "./layers/cli/quickStatus.ts"
 import { hasPeers, installedVersion } from "./peers.ts"
 
 const require = createRequire(import.meta.url)
@@ -17,6 +18,9 @@ const require = createRequire(import.meta.url)
 const isInBundle = () => require("./bundle.json").effectVersion === installedVersion("effect")
 
 const run = async (given: Given) => {
+  if (given.name === "status" && (await quickStatus(given.options))) {
+    return
+  }
   const { run } = isInBundle() || !hasPeers() ? await import("./bundle.ts") : await import("./commandLine.ts")
   run(given)
 }

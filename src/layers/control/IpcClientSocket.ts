@@ -4,9 +4,7 @@
  * Each request has its own connection: no connection must be kept alive, and a caller that stops waiting closes its
  * connection.
  */
-import { lstat } from "node:fs/promises"
 import * as Http from "node:http"
-import { dirname } from "node:path"
 import type { Readable } from "node:stream"
 import { text as readText } from "node:stream/consumers"
 import * as NodeStream from "@effect/platform-node/NodeStream"
@@ -33,7 +31,8 @@ import {
   IpcProtocolError
 } from "../../services/IpcClient.ts"
 import { View } from "../../services/View.ts"
-import { isTrustedOwner, locateController } from "./runFolder.ts"
+import { belongsTo, distrust } from "./controllerPaths.ts"
+import { locateController } from "./runFolder.ts"
 
 /** How long the controller may take to respond, except to a command. */
 const patienceSeconds = 5
@@ -171,30 +170,12 @@ const send = Effect.fnUntraced(function* (path: string, method: string, route: s
   })
 })
 
-/**
- * In a folder that everybody may write to, another user could wait for this user's commands, or lead them to another
- * controller. A controller makes no links, so a link is refused.
- */
 const checkSocket = (path: string): Effect.Effect<void, IpcError> =>
-  process.platform === "win32"
-    ? Effect.void
-    : Effect.tryPromise({
-        try: () => Promise.all([lstat(path), lstat(dirname(path))]),
-        catch: (error) => connectError(path, error)
-      }).pipe(
-        Effect.filterOrFail(
-          (stats) => !stats.some((stats) => stats.isSymbolicLink()),
-          () =>
-            new ControllerUnreachable({
-              path,
-              detail: "a link leads there, perhaps to another controller. Remove it."
-            })
-        ),
-        Effect.filterOrFail(
-          ([{ uid }]) => isTrustedOwner(uid) || uid === 0,
-          ([{ uid }]) => belongsToAnother(path, `user ${uid}`)
-        )
-      )
+  Effect.tryPromise({ try: () => distrust(path), catch: (error) => connectError(path, error) }).pipe(
+    Effect.flatMap((detail) =>
+      detail === undefined ? Effect.void : new ControllerUnreachable({ path, detail })
+    )
+  )
 
 const connectError = (path: string, error: unknown): IpcError => {
   const code = errorCode(error)
@@ -208,7 +189,7 @@ const connectError = (path: string, error: unknown): IpcError => {
       return new ControllerNotRunning({ path })
     case "EACCES":
     case "EPERM":
-      return belongsToAnother(path, "another user")
+      return new ControllerUnreachable({ path, detail: belongsTo("another user") })
     case "ECONNRESET":
     case "EPIPE":
       return new IpcConnectionLost({ path })
@@ -219,9 +200,3 @@ const connectError = (path: string, error: unknown): IpcError => {
 
 const notHttp =
   "it does not speak HTTP. Perhaps an earlier version of Vitrine has started it: end its process, whose id is in controller.pid, and start it again."
-
-const belongsToAnother = (path: string, user: string) =>
-  new ControllerUnreachable({
-    path,
-    detail: `it belongs to ${user}. Run the command as the user who started the controller.`
-  })

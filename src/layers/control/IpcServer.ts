@@ -40,7 +40,8 @@ import {
   type IpcSocketUnusable,
   unusable
 } from "./claimFolder.ts"
-import { type ControllerPaths, locateController } from "./runFolder.ts"
+import type { ControllerPaths } from "./controllerPaths.ts"
+import { locateController } from "./runFolder.ts"
 
 export type { ControllerAlreadyRunning, ControllerPaths, IpcSocketUnusable }
 

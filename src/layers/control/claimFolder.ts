@@ -9,8 +9,9 @@ import { removeUnfinished } from "../../files/durable.ts"
 import { lockFolder } from "../../files/folderLock.ts"
 import { messageOf, OptionalErrorChain } from "../../internal/SerializedError.ts"
 import { errorCode } from "../../internal/serializeError.ts"
+import { type ControllerPaths, isTrustedOwner } from "./controllerPaths.ts"
 import * as IpcClientSocket from "./IpcClientSocket.ts"
-import { type ControllerPaths, isTrustedOwner, keepPidFile, readPidFile } from "./runFolder.ts"
+import { keepPidFile, readPidFile } from "./runFolder.ts"
 
 /** Another controller runs with the configuration. */
 export class ControllerAlreadyRunning extends Schema.TaggedError<ControllerAlreadyRunning>()(

@@ -14,7 +14,7 @@ import type { VersionsReport } from "../../services/VersionStore.ts"
 import type { ContentStatus, View } from "../../services/View.ts"
 import { isOff } from "../screens/players.ts"
 import { countOn } from "../screens/screens.ts"
-import { isHealthy } from "../status/view.ts"
+import { isHealthy } from "../status/rows.ts"
 import type { Actions } from "./Access.ts"
 import { playerTiles, screenTiles, type Tiles } from "./tiles.ts"
 

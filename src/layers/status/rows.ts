@@ -1,19 +1,19 @@
 /**
- * Builds rows of the status, also of problems.
+ * Builds rows of the status, also of problems, and judges a finished view. Needs no other library.
  */
-import { defined } from "../../internal/schemas.ts"
 import type { Mute, Problem } from "../../services/Problem.ts"
 import type { BusProblem } from "../../services/Slices.ts"
 import type { Row, Tone } from "../../services/StatusSnapshot.ts"
+import type { HealthWord, View } from "../../services/View.ts"
 
 export const kv = (label: string, value: string, tone?: Tone): Row => ({
   type: "kv",
   label,
   value,
-  ...defined({ tone })
+  ...(tone && { tone })
 })
 
-export const text = (text: string, tone?: Tone): Row => ({ type: "text", text, ...defined({ tone }) })
+export const text = (text: string, tone?: Tone): Row => ({ type: "text", text, ...(tone && { tone }) })
 
 export const list = (label: string, items: ReadonlyArray<Row>): Row => ({ type: "list", label, items })
 
@@ -79,3 +79,12 @@ export const firstRows = <A>(all: ReadonlyArray<A>, row: (one: A) => Row): Reado
     ...(unlisted > 0 ? [text(`and ${unlisted} more`, "neutral")] : [])
   ]
 }
+
+/** Whether visitors see what they should, as far as is known. */
+export const isHealthy = (word: HealthWord): boolean => word !== "NO CONTENT" && word !== "FAILING"
+
+/** Why the last fetch failed: of the content with this name, or else of the first content that failed. */
+export const lastFetchFailure = ({ contents }: View, name?: string): string | undefined =>
+  contents
+    .filter((content) => (name ?? content.name) === content.name)
+    .flatMap(({ lastFetch }) => lastFetch?.failure ?? [])[0]

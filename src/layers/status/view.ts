@@ -14,7 +14,7 @@ import { defined } from "../../internal/schemas.ts"
 import type { GlobalState, MakeReport, PluginReport, ReportContext } from "../../services/ControllerState.ts"
 import type { MakeView, PluginFacts, Unread, ViewInput } from "../../services/PluginFacts.ts"
 import type { Problem } from "../../services/Problem.ts"
-import type { HealthWord, View } from "../../services/View.ts"
+import type { HealthWord } from "../../services/View.ts"
 import {
   keyOf,
   muteSections,
@@ -222,9 +222,6 @@ export const wordOf = (problems: ReadonlyArray<Problem>): HealthWord => {
           : "OK"
 }
 
-/** Whether visitors see what they should, as far as is known. */
-export const isHealthy = (word: HealthWord): boolean => word !== "NO CONTENT" && word !== "FAILING"
-
 /** Codes of problems that decide the health of the whole, or that the report to a hub omits. */
 export const codes = {
   none: "content:none",
@@ -232,9 +229,3 @@ export const codes = {
   hubSilent: "hub:silent",
   unread: "state:unread"
 } as const
-
-/** Why the last fetch failed: of the content with this name, or else of the first content that failed. */
-export const lastFetchFailure = ({ contents }: View, name?: string): string | undefined =>
-  contents
-    .filter((content) => (name ?? content.name) === content.name)
-    .flatMap(({ lastFetch }) => lastFetch?.failure ?? [])[0]

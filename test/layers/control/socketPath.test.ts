@@ -3,7 +3,8 @@ import { win32 } from "node:path"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
-import { controllerPaths, locateController } from "../../../src/layers/control/runFolder.ts"
+import { controllerPaths } from "../../../src/layers/control/controllerPaths.ts"
+import { locateController } from "../../../src/layers/control/runFolder.ts"
 import { scenario, temporaryFolder } from "../../support/control.ts"
 
 /** A folder whose socket has a path of this many bytes. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import type { ContentRules } from "../../../src/layers/fetching/ContentOptions.ts"
-import { isHealthy } from "../../../src/layers/status/view.ts"
+import { isHealthy } from "../../../src/layers/status/rows.ts"
 import type { Problem } from "../../../src/services/Problem.ts"
 import type { ContentState } from "../../../src/services/Slices.ts"
 import { readState } from "../../support/readState.ts"

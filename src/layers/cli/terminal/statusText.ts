@@ -1,7 +1,6 @@
 /**
  * The status of the controller for people: sections of aligned lines, each with a mark and a colour.
  */
-import * as Effect from "effect/Effect"
 import pc from "picocolors"
 import type wrapAnsi from "wrap-ansi"
 import { printableLine } from "../../../internal/printable.ts"
@@ -34,18 +33,18 @@ export interface Terminal {
 }
 
 /** The terminal, 80 by 24 if its size is unknown; `undefined` if the output is no terminal. */
-export const terminalOf = ({
+export const terminalOf = async ({
   columns,
   isTTY,
   rows
-}: Pick<NodeJS.WriteStream, "columns" | "isTTY" | "rows">): Effect.Effect<Terminal | undefined> =>
-  isTTY
-    ? Effect.map(
-        // Slow to load.
-        Effect.promise(() => import("wrap-ansi")),
-        ({ default: wrap }) => ({ columns: columns || 80, rows: rows || 24, wrap })
-      )
-    : Effect.succeed(undefined)
+}: Pick<NodeJS.WriteStream, "columns" | "isTTY" | "rows">): Promise<Terminal | undefined> => {
+  if (!isTTY) {
+    return undefined
+  }
+  // Slow to load.
+  const { default: wrap } = await import("wrap-ansi")
+  return { columns: columns || 80, rows: rows || 24, wrap }
+}
 
 export const makePalette = (isColourful: boolean): Palette => {
   const { bold, blue, dim, green, inverse, red, yellow } = pc.createColors(isColourful)
