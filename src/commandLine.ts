@@ -29,7 +29,7 @@ type Run<R = never> = (
   ...args: Arguments
 ) => Effect.Effect<void, unknown, R | Layer.Layer.Success<typeof platform> | VitrineModule>
 
-/** Also loads the HTTP client, which takes as long as all other modules together. */
+/** Also loads the HTTP client, which the other commands do not need. */
 const withHttpClient = (load: () => Promise<Run<HttpClient.HttpClient>>) => async (): Promise<Run> => {
   const [{ layer }, run] = await Promise.all([import("./layers/httpClient/HttpClientNode.ts"), load()])
   return (options, ...args) => Effect.provide(run(options, ...args), layer)

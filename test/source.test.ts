@@ -23,6 +23,13 @@ it("Node's own requests and responses are used only in layers/http and in folder
   expect(using.filter((file) => !places.test(file))).toEqual([])
 })
 
+it("only the module that the first HTTP request loads imports undici, which is slow to load", () => {
+  const importing = files.filter(({ text }) =>
+    /from "@effect\/platform-node(?:\/NodeHttp|\/Undici|")/.test(text)
+  )
+  expect(importing.map(({ file }) => file)).toEqual(["layers/httpClient/agent.ts"])
+})
+
 it("the tags of all errors begin with the name of the package", () => {
   const tags = files.flatMap(({ text }) =>
     [...text.matchAll(/TaggedError(?:<\w+>\(\))?\(\s*"([^"]+)"/g)].map(([, tag]) => tag)

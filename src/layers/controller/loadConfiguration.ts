@@ -1,7 +1,9 @@
 /**
  * Loads and checks the configuration file.
  */
+import { lstatSync } from "node:fs"
 import * as Module from "node:module"
+import { dirname, join } from "node:path"
 import { pathToFileURL } from "node:url"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
@@ -204,18 +206,28 @@ const loadWithNode = (file: string, text: string, vitrine: object): unknown => {
 
 const require = Module.createRequire(import.meta.url)
 
-/** Translates the module and its imports, which takes a quarter of the processor time of a short command. */
+/** Translates the module and its imports. Translations are kept beside the socket, because each takes a quarter of the time of a short command. */
 const translate = (file: string, text: string, vitrine: object, isAgain: boolean): unknown => {
   // Node reads CommonJS twice if it is imported instead of required: the start would take a tenth longer.
   const { createJiti }: typeof Jiti = require("jiti")
   // Always translated: an import by Node itself would find a package of that name in `node_modules` instead of the given module.
-  // Never cached on disk: jiti's cache is in the shared temporary folder, where other users read and write.
+  // By default, jiti caches in the shared temporary folder, where other users read and write.
+  const folder = join(dirname(file), ".vitrine")
   return createJiti(import.meta.url, {
-    fsCache: false,
+    fsCache: isPrivate(folder) && join(folder, "translated"),
     interopDefault: false,
     moduleCache: !isAgain,
     virtualModules: { vitrine }
   }).evalModule(text, { filename: file, async: true, forceTranspile: true })
+}
+
+/** Whether a controller has made the folder, for its user alone. */
+const isPrivate = (folder: string): boolean => {
+  const found = lstatSync(folder, { throwIfNoEntry: false })
+  return (
+    found?.isDirectory() === true &&
+    (process.platform === "win32" || (found.uid === process.getuid?.() && (found.mode & 0o077) === 0))
+  )
 }
 
 /** Packages that only some configurations need, by the beginning of the missing module's name. */

@@ -15,7 +15,6 @@ import * as HttpLayerRouter from "@effect/platform/HttpLayerRouter"
 import * as HttpServerError from "@effect/platform/HttpServerError"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Effect from "effect/Effect"
 import { constTrue } from "effect/Function"
 import * as Option from "effect/Option"
@@ -26,6 +25,7 @@ import { BadRequest, NotFound, type RequestError } from "./errors.ts"
 import * as HttpServer from "./HttpServer.ts"
 import * as RequestHandler from "./RequestHandler.ts"
 import * as Responses from "./Responses.ts"
+import { responseTo } from "./ServerRequest.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 
@@ -78,13 +78,13 @@ export const make = Effect.fnUntraced(function* (
   const { connections = ConnectionLimit.make(ConnectionLimit.maxConnections) } = options
 
   const refuse = (request: Request): Option.Option<RequestError> =>
-    Option.orElse(connections.refuse(NodeHttpServerRequest.toIncomingMessage(request).socket), () =>
+    Option.orElse(connections.refuse(responseTo(request).req.socket), () =>
       Access.isReadable(request.url) ? options.refuse(request) : Option.some(unreadableTarget)
     )
 
   const edge = <E, R>(routed: Effect.Effect<Response, E, R>) =>
     Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
-      if (!Access.hasOneHost(NodeHttpServerRequest.toIncomingMessage(request))) {
+      if (!Access.hasOneHost(responseTo(request).req)) {
         return Effect.succeed(Responses.error(oneHost))
       }
       if (request.method === "OPTIONS" && preflight !== undefined) {

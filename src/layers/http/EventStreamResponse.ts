@@ -7,11 +7,11 @@
 import type { ServerResponse } from "node:http"
 import type { HttpServerRequest } from "@effect/platform/HttpServerRequest"
 import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Effect from "effect/Effect"
 import { type FrameSink, QueueLimit } from "../fanOut/FanOut.ts"
 import type { TooManyClients } from "./errors.ts"
 import { written } from "./RequestHandler.ts"
+import { responseTo } from "./ServerRequest.ts"
 import * as SseFrame from "./SseFrame.ts"
 import { closed, cutSoon } from "./stallTimeout.ts"
 
@@ -36,7 +36,7 @@ export const open = (
   headers: Headers
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, TooManyClients> =>
   Effect.suspend(() => {
-    const response = NodeHttpServerRequest.toServerResponse(to)
+    const response = responseTo(to)
     // An unread body would keep the server from learning that the client has gone.
     response.req.resume()
     const sink = new SocketSink(response, headers)
@@ -47,8 +47,7 @@ export const open = (
   })
 
 /** Waits until the event stream of a request has ended. */
-export const ended = (request: HttpServerRequest): Effect.Effect<void> =>
-  closed(NodeHttpServerRequest.toServerResponse(request))
+export const ended = (request: HttpServerRequest): Effect.Effect<void> => closed(responseTo(request))
 
 /** Uses listeners that keep nothing else of the request in memory. */
 const leaveWithClient = (response: ServerResponse, sink: FrameSink, leave: EventStream["leave"]) => {

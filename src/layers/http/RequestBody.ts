@@ -4,13 +4,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
-import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import { constVoid } from "effect/Function"
 import * as Stream from "effect/Stream"
 import { BadRequest, type BodyTooLarge, bodyTooLarge } from "./errors.ts"
+import { responseTo } from "./ServerRequest.ts"
 import { cutSoon } from "./stallTimeout.ts"
 
 /** The largest accepted body, in bytes. */
@@ -27,7 +27,7 @@ type BodyError = BodyTooLarge | BadRequest
  * connection is closed.
  */
 export const read = Effect.flatMap(HttpServerRequest.HttpServerRequest, (to) => {
-  const response = NodeHttpServerRequest.toServerResponse(to)
+  const response = responseTo(to)
   const request = response.req
   if (expectsContinue(request) && !isTooLong(request)) {
     response.writeContinue()

@@ -9,12 +9,11 @@ import * as HttpApp from "@effect/platform/HttpApp"
 import * as HttpMiddleware from "@effect/platform/HttpMiddleware"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
 import { makeAwaitEnd } from "../../internal/background.ts"
+import { responseTo, ServerRequest } from "./ServerRequest.ts"
 import { partBytes, sendParts } from "./sendParts.ts"
 import { readInTime } from "./stallTimeout.ts"
 
@@ -40,26 +39,16 @@ export const make = Effect.fnUntraced(function* (
   )
   return (request: IncomingMessage, response: ServerResponse) => {
     const fiber = fork(
-      Effect.provideService(handled, HttpServerRequest.HttpServerRequest, requestOf(request, response))
+      Effect.provideService(
+        handled,
+        HttpServerRequest.HttpServerRequest,
+        new ServerRequest(request, response)
+      )
     )
     awaitEnd(fiber)
     return fiber
   }
 })
-
-/** The fields of a request that our routes use. `RequestBody.ts` reads its body. */
-const requestOf = (source: IncomingMessage, response: ServerResponse, url = source.url) =>
-  ({
-    [HttpServerRequest.TypeId]: HttpServerRequest.TypeId,
-    source,
-    response,
-    url,
-    originalUrl: source.url,
-    method: source.method,
-    headers: source.headers,
-    remoteAddress: Option.fromNullable(source.socket.remoteAddress),
-    modify: ({ url }: { readonly url?: string }) => requestOf(source, response, url)
-  }) as unknown as Request
 
 /**
  * Writes a response, a large body part by part, unless its client has gone. If a response has begun already, its connection is cut, so
@@ -67,7 +56,7 @@ const requestOf = (source: IncomingMessage, response: ServerResponse, url = sour
  */
 const write = (request: Request, { body, headers, status }: Response): Effect.Effect<void> =>
   Effect.suspend(() => {
-    const response = NodeHttpServerRequest.toServerResponse(request)
+    const response = responseTo(request)
     if (body._tag === "Raw" || response.destroyed) {
       return Effect.void
     }

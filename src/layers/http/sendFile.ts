@@ -5,11 +5,11 @@ import { close, open, read, type Stats } from "node:fs"
 import type { ServerResponse } from "node:http"
 import { promisify } from "node:util"
 import type { HttpServerRequest } from "@effect/platform/HttpServerRequest"
-import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Effect from "effect/Effect"
 import * as Runtime from "effect/Runtime"
 import { NotFound, PreconditionFailed, RangeNotSatisfiable, Unreadable } from "./errors.ts"
 import { written } from "./RequestHandler.ts"
+import { responseTo } from "./ServerRequest.ts"
 import { partBytes, sendParts } from "./sendParts.ts"
 import { endIfStalled } from "./stallTimeout.ts"
 
@@ -28,7 +28,7 @@ export const makeSendFile = Effect.gen(function* () {
   /** Returns when the response has ended. Data that the client has not read yet stays on disk. */
   return (to: HttpServerRequest, { file, headers, stats }: SentFile) =>
     Effect.suspend(() => {
-      const response = NodeHttpServerRequest.toServerResponse(to)
+      const response = responseTo(to)
       const request = response.req
       if (request.method === "HEAD" || isLongerSuffix(request.headers.range, stats.size)) {
         delete request.headers.range

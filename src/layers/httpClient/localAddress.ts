@@ -5,14 +5,10 @@
  * and the metadata services of hosted machines. Addresses of private networks (10/8, 172.16/12, 192.168/16, fc00::/7)
  * are allowed, because files on a server in the building are common.
  */
-import * as dns from "node:dns"
-import type { LookupFunction } from "node:net"
-import * as Undici from "@effect/platform-node/Undici"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import ipaddr from "ipaddr.js"
-import { addressMs } from "../../internal/addressMs.ts"
 
 /**
  * The hosts in the configuration, as in the `hostname` of a URL: requests to them may reach local addresses, on any
@@ -120,7 +116,12 @@ export const isNamed = (hostname: string, hosts: ReadonlySet<string>): boolean =
   hosts.has(hostname) ||
   (isLoopbackName(plainName(hostname)) && [...hosts].some((host) => isLoopbackName(plainName(host))))
 
-const refusal = (address: string, hostname: string, isNamed: boolean): LocalAddressRefused | undefined => {
+/** The refusal of an address of this host, or of its name. */
+export const refusal = (
+  address: string,
+  hostname: string,
+  isNamed: boolean
+): LocalAddressRefused | undefined => {
   const found = addressOf(address)
   const isMetadata = metadata.has(found?.toString() ?? "") || metadataNames.has(address)
   const isLocal = localRanges.has(found?.range() ?? "") || isLoopbackName(address)
@@ -135,26 +136,3 @@ const refusal = (address: string, hostname: string, isNamed: boolean): LocalAddr
  */
 export const refusedHost = (hostname: string, isNamed: boolean): LocalAddressRefused | undefined =>
   refusal(plainName(hostname), plainName(hostname), isNamed)
-
-/**
- * Connects to everything except local addresses, or also to local addresses, but never to metadata services. The
- * checked address is the address of the connection, so a name that resolves differently a moment later changes
- * nothing.
- */
-export const connector = (isNamed: boolean): Undici.buildConnector.connector => {
-  const lookup: LookupFunction = (hostname, options, callback) =>
-    dns.lookup(hostname, { ...options, all: true }, (error, found) => {
-      const [first] = found ?? []
-      const refused = found?.flatMap(({ address }) => refusal(address, hostname, isNamed) ?? [])[0]
-      if (error !== null || first === undefined) {
-        callback(error, "")
-      } else if (refused !== undefined) {
-        callback(refused, "")
-      } else if (options.all === true) {
-        callback(null, found)
-      } else {
-        callback(null, first.address, first.family)
-      }
-    })
-  return Undici.buildConnector({ lookup, autoSelectFamilyAttemptTimeout: addressMs })
-}

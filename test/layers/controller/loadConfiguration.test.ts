@@ -215,6 +215,28 @@ export const name: string = upper(readFileSync(new URL("./name.txt", import.meta
     })
   )
 
+  scenario("keeps its translation only in a folder that a controller has made for its user alone", (write) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const file = yield* write(
+        "vitrine.config.ts",
+        `enum E { none }\nexport default { plugins: [], e: E.none }`
+      )
+      const folder = `${dirname(file)}/.vitrine`
+      yield* fs.makeDirectory(folder, { mode: 0o755 })
+      yield* Effect.ignore(load(file))
+      expect(yield* fs.readDirectory(folder)).toEqual([])
+      yield* fs.chmod(folder, 0o700)
+      yield* Effect.ignore(load(file))
+      expect(yield* fs.readDirectory(folder)).toEqual(["translated"])
+      const translated = `${folder}/translated`
+      const [name = ""] = yield* fs.readDirectory(translated)
+      const kept = yield* fs.readFileString(`${translated}/${name}`)
+      yield* fs.writeFileString(`${translated}/${name}`, kept.replaceAll("plugins", "kept"))
+      expect(yield* failureOf(file)).toContain("kept")
+    })
+  )
+
   it.effect("lists the names that it looked for", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(locateConfiguration(undefined))
