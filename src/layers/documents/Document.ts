@@ -70,8 +70,6 @@ export interface Document<E> {
   readonly url?: string | undefined
   /** Whether the names in its records are sorted already. Default false. */
   readonly isSorted?: boolean
-  /** Retries saving it from its beginning if the read part is unusable. Default: no retry. */
-  readonly again?: <A, F, R>(save: Effect.Effect<A, E | F, R>) => Effect.Effect<A, E | F, R>
 }
 
 /** The documents of a source, and those that they may link to. */

@@ -300,7 +300,7 @@ export const make = Effect.fnUntraced(function* <
         ...all.flatMap((document) => warningsOf(document, isOfTables)),
         ...(isSample ? [] : compared.warnings),
         ...fetched.warningsOf(placed.index),
-        ...(isSample ? [] : yield* files.nothingFound(found, counts.records + (counts.values ?? 0)))
+        ...(isSample ? [] : files.nothingFound(found, counts.records + (counts.values ?? 0)))
       ],
       read: {
         fingerprint,

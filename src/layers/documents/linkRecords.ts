@@ -124,10 +124,10 @@ interface Held {
 const nothing = Effect.succeed<Held>({ value: [], records: new Map(), warnings: [] })
 
 const hold = <E>(
-  { again = readAgain, content, key = defaultKey }: Document<E>,
+  { content, key = defaultKey }: Document<E>,
   failed: FailedIn
 ): Effect.Effect<Held, E | SourceError> =>
-  Effect.flatMap(again(withWarnings(wholeOf(content))), ([value, warnings]) => {
+  Effect.flatMap(readAgain(withWarnings(wholeOf(content))), ([value, warnings]) => {
     if (!Array.isArray(value)) return failed('"links" names it, but it is no list of records')
     const idOf = recordId(key)
     const records = new Map(

@@ -65,10 +65,10 @@ export interface SavedDocument extends DocumentOnDisk, Omit<Written, "check"> {
   readonly verdict: Verdict
 }
 
-/** Saves a document. Retries once from its beginning if its list changed meanwhile. */
+/** Saves a document. Retries from its beginning if its list changed meanwhile. */
 export const saveDocument = Effect.fn("DocumentSource.read")(
   function* <E extends DocumentsError>(document: Document<E>, saving: Saving) {
-    const { again = readAgain, isSorted = false, key, name, url } = document
+    const { isSorted = false, key, name, url } = document
     const { expectations, failedIn, finding, isOfTables, target } = saving
     const { directory, isSample = false, previous } = target
     yield* Effect.annotateCurrentSpan("document", name)
@@ -84,7 +84,9 @@ export const saveDocument = Effect.fn("DocumentSource.read")(
       begin: isSample ? Option.none : (holds) => expectations.begin(name, holds),
       search: (recordOf) => makeSearch(finding, { key, url, ...place, recordOf, sorts: !isSorted })
     })
-    const [{ check, ...saved }, noticed] = yield* catchTooDeep(failed)(again(withWarnings(counted(writing))))
+    const [{ check, ...saved }, noticed] = yield* catchTooDeep(failed)(
+      readAgain(withWarnings(counted(writing)))
+    )
     const verdict = yield* expectations.end(name, check, readNames(previous, about.name, saved.holds))
     yield* Effect.annotateCurrentSpan("records", saved.records)
     return {

@@ -100,7 +100,9 @@ export interface List<Position, Item, E> extends Items<Item> {
 export class ListChanged extends Schema.TaggedError<ListChanged>()("vitrine/ListChanged", {
   list: Schema.String,
   /** The sign that something is missing, and what to check. */
-  detail: Schema.String
+  detail: Schema.String,
+  /** How often it is read again. */
+  times: Schema.optionalWith(Schema.Number, { default: () => 1 })
 }) {
   override get message() {
     return `${this.list}: ${this.detail}`
@@ -194,20 +196,19 @@ export const readList = <Position, Item, E>(
   })
 
 /**
- * Runs the effect, and retries it once from its beginning if the list has changed. The first result must be thrown
- * away.
+ * Runs the effect, and retries it from its beginning if the list has changed. The results before must be thrown away.
  */
-export const readAgain = <A, E, R>(read: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.retry(
-    Effect.tapError(read, (error) =>
-      error instanceof ListChanged
-        ? Effect.logDebug(`${error.list} has changed while it was read. It is read again`)
-        : Effect.void
-    ),
-    { times: 1, while: isChanged }
+export const readAgain = <A, E, R>(read: Effect.Effect<A, E, R>, before = 0): Effect.Effect<A, E, R> =>
+  Effect.catchAll(read, (error) =>
+    error instanceof ListChanged && before < error.times
+      ? Effect.zipRight(
+          (error.times > 1 ? Effect.logWarning : Effect.logDebug)(
+            `${error.message}. It is read again from its beginning`
+          ),
+          readAgain(read, before + 1)
+        )
+      : Effect.fail(error)
   )
-
-const isChanged = (error: unknown): boolean => error instanceof ListChanged
 
 /** Returns the items that were on no page before. */
 const makeOnlyNew = <Item>({ advice, mayRepeatItems = false, name }: Items<Item>) => {

@@ -24,6 +24,7 @@ import { type Expectations, makeExpectations, requireExpected } from "../documen
 import type { TableCheck } from "../documents/expect/TableCheck.ts"
 import { linkRecords } from "../documents/linkRecords.ts"
 import { makeSayWarnings, notice, withWarnings } from "../documents/warnings.ts"
+import { readAgain } from "../documents/wholeList.ts"
 import * as HttpClientNode from "../httpClient/HttpClientNode.ts"
 import * as RequestPacingMemory from "../memory/RequestPacingMemory.ts"
 import * as AirtableClient from "../sources/tables/AirtableClient.ts"
@@ -146,7 +147,7 @@ const unwrap = (settled: Effect.Effect<unknown, SourceError>, signal: AbortSigna
 
 /** There is no version before to compare with. */
 const read = Effect.fnUntraced(function* <E>(
-  { again = identity, content, name }: Document<E>,
+  { content, name }: Document<E>,
   holds: SourceTable["holds"],
   { begin, end }: Expectations
 ) {
@@ -180,7 +181,9 @@ const read = Effect.fnUntraced(function* <E>(
             ? content.pages
             : Stream.mapConcat(content.value, (value) => [[value].flat()])
         )
-  const [{ check, data }, warnings] = yield* catchTooDeep(failedInTable(name))(again(withWarnings(reading)))
+  const [{ check, data }, warnings] = yield* catchTooDeep(failedInTable(name))(
+    readAgain(withWarnings(reading))
+  )
   yield* notice(
     warnings.map((warning) => within(name)({ ...warning, text: `Table "${name}": ${warning.text}` }))
   )

@@ -18,9 +18,8 @@ import * as Record from "effect/Record"
 import type * as Redacted from "effect/Redacted"
 import { sha256OfText } from "../../../files/sha256.ts"
 import { explain } from "../../../files/systemError.ts"
-import { excerpt, printableLine } from "../../../internal/printable.ts"
+import { excerpt } from "../../../internal/printable.ts"
 import type { AttachmentProgress, FetchTarget, SourceFile } from "../../../services/ContentSource.ts"
-import type { SourceError } from "../../../services/SourceError.ts"
 import { note, type Warning } from "../../../services/Warning.ts"
 import { failedIn } from "../Document.ts"
 import type { DocumentOnDisk, DocumentPart } from "../documentFile.ts"
@@ -223,23 +222,15 @@ export const make = Effect.fnUntraced(function* (
   return {
     findingOf,
     fetchAll,
-    /** The mistake if there are records, but `find` matches no link at all. */
-    nothingFound: (
-      { files, near }: FoundMedia,
-      records: number
-    ): Effect.Effect<ReadonlyArray<Warning>, SourceError> =>
+    /** The warning if there are records, but `find` matches no link at all. */
+    nothingFound: ({ files }: FoundMedia, records: number): ReadonlyArray<Warning> =>
       options.find === undefined || files.size > 0 || records === 0
-        ? Effect.succeed([])
-        : near !== undefined
-          ? notSaved(
-              near.document,
-              `"media.find" (${excerpt(options.find.join(", "))}) finds no link, but there are links one level deeper, perhaps because a field has several languages: "${printableLine(near.pattern, 200)}"`
+        ? []
+        : [
+            note(
+              `"media.find" finds no link in any document (${excerpt(options.find.join(", "))}); "vitrine check" with the id of the source lists where links are`
             )
-          : Effect.succeed([
-              note(
-                `"media.find" finds no link in any document (${excerpt(options.find.join(", "))}); "vitrine check" with the id of the source lists where links are`
-              )
-            ])
+          ]
   }
 })
 

@@ -29,8 +29,6 @@ export interface FoundMedia {
   readonly files: ReadonlyMap<string, WantedFile>
   /** Possible pictures, by their identity and their crop. */
   readonly pictures: ReadonlyMap<string, FoundPicture>
-  /** The pattern for links that are one level deeper than in `find`, and a document with such links. */
-  readonly near: { readonly document: string; readonly pattern: string } | undefined
   readonly warnings: ReadonlyArray<Warning>
 }
 
@@ -85,7 +83,6 @@ export const makeSearch = (
   const pictures = new Map<string, FoundPicture>()
   const leftOut = new Map<string, number>()
   const cutLinks = new Map<string, number>()
-  let near: string | undefined
   const idOf = recordId(key)
   const host = base !== undefined && URL.canParse(base) ? new URL(base).host : undefined
   const visit = makePlacing({
@@ -94,10 +91,7 @@ export const makeSearch = (
     isWanted,
     rules,
     base,
-    document,
-    near: (pattern) => {
-      near ??= pattern
-    }
+    document
   })
 
   const add = (found: FoundLink, place: LinkPlace) => {
@@ -150,7 +144,6 @@ export const makeSearch = (
     found: () => ({
       files,
       pictures,
-      near: near === undefined ? undefined : { document, pattern: near },
       warnings: [
         ...[...leftOut].map(([field, count]) =>
           note(
@@ -180,7 +173,6 @@ export const merged = (all: ReadonlyArray<FoundMedia>): FoundMedia => {
   return {
     files,
     pictures,
-    near: all.find(({ near }) => near !== undefined)?.near,
     warnings: all.flatMap(({ warnings }) => warnings)
   }
 }

@@ -163,22 +163,14 @@ export interface Rules {
   readonly hosts: MediaOptions["hosts"] | undefined
   readonly types: MediaOptions["types"] | undefined
   readonly find: ReadonlyArray<PathPattern> | undefined
-  /** Patterns for links one level deeper, for example in each language: they find nothing, but give a hint. */
-  readonly deeper: ReadonlyArray<DeeperPattern>
   readonly replace: Places
   readonly optional: Places
-}
-
-export interface DeeperPattern {
-  readonly text: string
-  readonly pattern: PathPattern
 }
 
 export const rulesOf = ({ find, hosts, optional, replace, types }: Partial<MediaOptions>): Rules => ({
   hosts,
   types,
   find: find === undefined ? undefined : parsed(find),
-  deeper: (find ?? []).map(deeper).flatMap((text) => parsed([text]).map((pattern) => ({ text, pattern }))),
   replace: placesOf(replace),
   optional: placesOf(optional)
 })
@@ -186,23 +178,14 @@ export const rulesOf = ({ find, hosts, optional, replace, types }: Partial<Media
 const placesOf = (places: true | ReadonlyArray<string> | undefined): Places =>
   places === undefined || places === true ? places === true : parsed(places)
 
-/** `**.file.url` becomes `**.file.*.url`. */
-const deeper = (text: string): string => text.replace(/^(?:(?:\\.|[^\\.])*\.)*/su, "$&*.")
-
 const parsed = (texts: ReadonlyArray<string>): ReadonlyArray<PathPattern> =>
   texts.flatMap((text) => Option.toArray(parse(text)))
 
 /** Reads a string at a path as a link; `undefined` if it is no link, or not wanted. */
 type ReadLink = (text: string, path: DocumentPath) => Address | undefined
 
-/**
- * `base` is the address of the document; `near` gets the pattern for a link that is one level deeper than in `find`.
- */
-export const makeReadLink = (
-  { deeper, find, hosts, types }: Rules,
-  base: string | undefined,
-  near?: (pattern: string) => void
-): ReadLink => {
+/** `base` is the address of the document. */
+export const makeReadLink = ({ find, hosts, types }: Rules, base: string | undefined): ReadLink => {
   const isWanted = (url: URL): boolean =>
     (hosts === undefined || isAtHost(url, hosts)) &&
     (find !== undefined || types === undefined || isOfType(typeOfUrl(url) ?? "", types))
@@ -210,11 +193,7 @@ export const makeReadLink = (
   return (text, path) => {
     const isMeant =
       find === undefined ? (hosts ?? types) !== undefined && looksLikeLink(text) : isAnyOf(find, path)
-    if (!isMeant) {
-      const meant = near && looksLikeLink(text) && deeper.find(({ pattern }) => matches(pattern, path))
-      if (near && meant) near(meant.text)
-      return undefined
-    }
+    if (!isMeant) return undefined
     const address = readAddress(text, base)
     const isRead = address === "unknown" ? find !== undefined : address !== undefined && isWanted(address)
     return isRead ? address : undefined

@@ -89,8 +89,6 @@ export interface Placing extends Pick<Whereabouts, "document" | "recordOf"> {
   /** The address of the document. */
   readonly base?: string | undefined
   readonly reader?: MediaReader | undefined
-  /** Called with the pattern for a link that is one level deeper than in `find`. */
-  readonly near?: (pattern: string) => void
   /** Default: nothing of an object is volatile. */
   readonly lasting?: Lasting | undefined
   /** Whether the signatures of links are volatile. Default false. */
@@ -176,18 +174,9 @@ const keep = (frame: Frame, saved: unknown, stable: unknown): void => {
  * the path of a value. It pauses after each 1,000 parts, and throws `TooMuch`.
  */
 export const makePlacing = (placing: Placing) => {
-  const {
-    areLinksSigned = false,
-    base,
-    document,
-    lasting,
-    near,
-    reader = Option.none,
-    recordOf,
-    rules
-  } = placing
+  const { areLinksSigned = false, base, document, lasting, reader = Option.none, recordOf, rules } = placing
   const { isWanted = true, sorts = false } = placing
-  const readLink = makeReadLink(rules, base, near)
+  const readLink = makeReadLink(rules, base)
   const hasRules = (rules.find ?? rules.hosts ?? rules.types) !== undefined
   const looksAtTexts = hasRules || areLinksSigned
   const spend = makeWriting()

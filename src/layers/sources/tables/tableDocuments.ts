@@ -30,7 +30,7 @@ import type { CheckedTable } from "../../documents/expect/TableCheck.ts"
 import { fill } from "../../documents/jsonValues.ts"
 import { keyValues } from "../../documents/keyValues.ts"
 import { notice } from "../../documents/warnings.ts"
-import { type ListChanged, readAgain, readList } from "../../documents/wholeList.ts"
+import { ListChanged, readList } from "../../documents/wholeList.ts"
 import { localPathField } from "./Attachments.ts"
 import { fieldsOf, type TableSourceOptions } from "./TableSourceOptions.ts"
 
@@ -71,7 +71,6 @@ export const tableDocument = (
   return {
     name: table,
     isSorted: true,
-    again: withRestarts(table),
     content:
       holds === "records"
         ? Records({ pages: savedRecords(table, pages) })
@@ -105,51 +104,32 @@ const keysOf = Effect.fnUntraced(function* (table: string, pages: Pages) {
 export type TableRequest = Omit<PageRequest, "cursor">
 
 /** The records of a table. */
-export type Pages = Stream.Stream<ReadonlyArray<TableRecord>, TableError | CursorExpired | ListChanged>
+export type Pages = Stream.Stream<ReadonlyArray<TableRecord>, TableError | ListChanged>
 
 /** Why a table cannot be read or saved. */
-export type ReadError = TableError | CursorExpired | ListChanged | SourceError
-
-/** How often a list that the server forgot is read again. */
-const maxRestarts = 3
-
-/**
- * Reads again from the beginning if the server has forgotten the list, or the list has changed. The result of the
- * first try must be thrown away.
- */
-export const withRestarts =
-  (table: string) =>
-  <A, E, R>(read: Effect.Effect<A, E, R>): Effect.Effect<A, E | TableError, R> => {
-    const attempt = (restarts: number): Effect.Effect<A, E | TableError, R> =>
-      Effect.catchAll(readAgain(read), (error): Effect.Effect<A, E | TableError, R> => {
-        if (!(error instanceof CursorExpired)) return Effect.fail(error)
-        return restarts === 0
-          ? unexpected(table, `the server forgot the list ${maxRestarts + 1} times before its end`)
-          : Effect.zipRight(
-              Effect.logWarning(`${error.message} It is read again from its beginning`),
-              attempt(restarts - 1)
-            )
-      })
-    return attempt(maxRestarts)
-  }
+export type ReadError = TableError | ListChanged | SourceError
 
 /** Requests the pages of a table. Each page is read when it is needed. */
 export const pagesOf = (client: Client, request: TableRequest): Pages => {
   const { table } = request
-  return readList<string | undefined, TableRecord, TableError | CursorExpired>({
+  return readList<string | undefined, TableRecord, TableError | ListChanged>({
     name: `Table "${table}"`,
     first: undefined,
     ask: (cursor) =>
-      Effect.map(client.listPage({ ...request, cursor }), ({ next, records }) => ({
-        items: records,
-        next: Option.fromNullable(next)
-      })),
+      Effect.mapBoth(client.listPage({ ...request, cursor }), {
+        onFailure: (error) => (error instanceof CursorExpired ? forgotten(table) : error),
+        onSuccess: ({ next, records }) => ({ items: records, next: Option.fromNullable(next) })
+      }),
     placeOf: (cursor = "") => cursor,
     idOf: ({ id }) => Option.some(id),
     mistake: (detail) => unexpected(table, detail),
     firstAgain: "the pages form a circle: this is page 1 again"
   })
 }
+
+/** A list that is read again three times. */
+const forgotten = (table: string) =>
+  new ListChanged({ list: `Table "${table}"`, detail: "the server forgot the list before its end", times: 3 })
 
 const unexpected = (table: string, detail: string) =>
   new TableError({ table, reason: "UnexpectedAnswer", detail })

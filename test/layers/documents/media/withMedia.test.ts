@@ -401,15 +401,6 @@ describe("a source with media", () => {
     }).pipe(run)
   )
 
-  it.scoped("suggests the right pattern if links are a level deeper, in each language", () =>
-    Effect.gen(function* () {
-      const { fetch, set } = yield* setUp({ find: ["**.file.url"] })
-      set({ "objects.json": [{ id: "a", file: { "en-US": { url: "/bell.png" } } }] })
-      const { message } = yield* Effect.flip(fetch())
-      expect(message).toMatch(/finds no link, but there are links one level deeper.*"\*\*\.file\.\*\.url"$/)
-    }).pipe(run)
-  )
-
   it.scoped("saves a file for each address, even if addresses are escaped as in HTML", () =>
     Effect.gen(function* () {
       const { fetch, files, paths, set } = yield* setUp()
