@@ -25,11 +25,9 @@ const make = ({ directory, files }: Plan) =>
     const derived = yield* Effect.forEach(
       files,
       (file, index) =>
-        Effect.flatMap(Images.nothingMade, (made) =>
-          derive(
-            { file, localPath: `media/photo${index}.jpg`, sha256: sha256Of(file) },
-            { directory, previous: Option.none(), made }
-          )
+        derive(
+          { file, localPath: `media/photo${index}.jpg`, sha256: sha256Of(file) },
+          { directory, previous: Option.none(), made: new Map() }
         ),
       { concurrency: 6 }
     )

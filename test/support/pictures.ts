@@ -9,12 +9,13 @@ import * as Schema from "effect/Schema"
 import sharp, { type Sharp } from "sharp"
 import { sha256OfFile } from "../../src/files/sha256.ts"
 import type { ImageConfig } from "../../src/layers/documents/DocumentConfig.ts"
-import { type Derived, make, nothingMade } from "../../src/layers/documents/images/Images.ts"
+import { type Derived, make } from "../../src/layers/documents/images/Images.ts"
 import { ImageOptions } from "../../src/layers/documents/media/MediaOptions.ts"
 import type { PreviousContent } from "../../src/services/ContentSource.ts"
 
 /** As a source makes them of its options. */
-export const makeImages = (config: ImageConfig) => make(Schema.decodeSync(ImageOptions)(config))
+export const makeImages = (config: ImageConfig, folder?: Option.Option<string>) =>
+  make(Schema.decodeSync(ImageOptions)(config), folder)
 
 /** A picture of one colour. */
 export const plain = (width: number, height: number, background: string = "red"): Sharp =>
@@ -72,7 +73,7 @@ export const sourceFolder = Effect.gen(function* () {
   const directory = yield* fs.makeTempDirectoryScoped()
   return {
     directory,
-    target: { directory, previous: Option.none<PreviousContent>(), made: yield* nothingMade },
+    target: { directory, previous: Option.none<PreviousContent>(), made: new Map() },
     /** Saves a file, and says of it what a source knows. */
     save: Effect.fnUntraced(function* (localPath: string, bytes: Uint8Array) {
       const file = path.join(directory, localPath)

@@ -9,11 +9,12 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import { linkOrCopyAll } from "../../files/fileBatch.ts"
 import { partsOf } from "../../internal/nextTurn.ts"
 import { printableLine, quotedExcerpt } from "../../internal/printable.ts"
 import type { RecordKey } from "../../internal/recordKey.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
-import type { PreviousContent } from "../../services/ContentSource.ts"
+import type { FetchTarget, PreviousContent } from "../../services/ContentSource.ts"
 import { SourceError } from "../../services/SourceError.ts"
 import { TooMuch } from "./budget.ts"
 import { asJson, maxDetail } from "./jsonValues.ts"
@@ -132,6 +133,12 @@ export const fileBefore = (previous: Option.Option<PreviousContent>, file: strin
   Option.filter(previous, ({ files }) => Object.hasOwn(files, file)).pipe(
     Option.map(({ directory }) => join(directory, file))
   )
+
+/** Puts files of the last version into the folder of this one. It fails if a file is missing. */
+export const takeOver = (
+  { directory, previous }: Pick<FetchTarget, "directory" | "previous">,
+  files: ReadonlyArray<string>
+) => Effect.flatMap(previous, (before) => linkOrCopyAll(files, before.directory, directory))
 
 /** A place in the documents of a source. */
 export const Place = Schema.Struct({

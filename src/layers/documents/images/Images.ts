@@ -8,15 +8,13 @@ import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
-import * as HashMap from "effect/HashMap"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
-import * as Ref from "effect/Ref"
 import { unfinishedFile } from "../../../files/durable.ts"
-import { linkOrCopy } from "../../../files/fileBatch.ts"
 import { explain, retryHeldOpen } from "../../../files/systemError.ts"
 import { excerpt } from "../../../internal/printable.ts"
-import type { FetchTarget, PreviousContent, SourceFile } from "../../../services/ContentSource.ts"
+import type { FetchTarget, SourceFile } from "../../../services/ContentSource.ts"
+import { takeOver } from "../Document.ts"
 import type { ImageFormat } from "../DocumentConfig.ts"
 import { aspectRatio, type ImageOptions } from "../media/MediaOptions.ts"
 import * as PictureWorkers from "./PictureWorkers.ts"
@@ -62,7 +60,7 @@ export interface ImageTarget extends Pick<FetchTarget, "directory" | "previous">
 }
 
 /** Pictures that were made or are being made in a fetch, by path: a second request for a picture waits for it. */
-export type Made = Ref.Ref<HashMap.HashMap<string, SaveImage>>
+export type Made = Map<string, SaveImage>
 
 type SaveImage = Effect.Effect<SavedImage, PictureWorkers.PictureNotMade | PlatformError>
 
@@ -71,32 +69,30 @@ interface SavedImage {
   readonly warning: Option.Option<string>
 }
 
-export const nothingMade: Effect.Effect<Made> = Ref.make(HashMap.empty())
-
 const once = (made: Made, localPath: string, save: SaveImage): SaveImage =>
-  Effect.flatMap(Effect.cached(save), (save) =>
-    Effect.flatten(
-      Ref.modify(made, (known) =>
-        Option.match(HashMap.get(known, localPath), {
-          onNone: () => [save, HashMap.set(known, localPath, save)],
-          onSome: (earlier) => [earlier, known]
-        })
-      )
-    )
-  )
+  Effect.flatMap(Effect.cached(save), (save) => {
+    const known = made.get(localPath) ?? save
+    made.set(localPath, known)
+    return known
+  })
 
 /** Other names mean that the file is no picture, or is a drawing. */
 const isNamedAsPicture = (localPath: string) =>
   /\.(avif|bmp|gif|hei[cf]|ico|jfif|jpe?g|png|tiff?|webp)$/i.test(localPath)
 
 /**
- * Makes pictures until the scope ends. A broken or empty picture is an error, and so is a picture that neither
+ * Makes pictures until the scope ends. `folder` keeps them for the next fetch of this process, because a fetch may be
+ * refused after they are made. Default none.
+ * A broken or empty picture is an error, and so is a picture that neither
  * `sharp` nor a browser can read, or a file that only has the name of a picture: a page would show a gap. A picture
  * that browsers show but `sharp` cannot convert has no sizes, and neither has any other file.
  *
  * `derive` gives the same result for the same input, and makes it only once in a fetch.
  */
-export const make = Effect.fnUntraced(function* ({ crop, formats, quality, widths }: ImageOptions) {
+export const make = Effect.fnUntraced(function* (
+  { crop, formats, quality, widths }: ImageOptions,
+  folder?: Option.Option<string>
+) {
   const fileSystem = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const workers = yield* PictureWorkers.make
@@ -134,21 +130,52 @@ export const make = Effect.fnUntraced(function* ({ crop, formats, quality, width
     )
   }
 
-  /** Reuses the file with this path from the last version. */
-  const takeOver = (
-    { directory, files }: PreviousContent,
+  /** The pictures of earlier fetches that are in the folder. */
+  const kept = new Map<string, SavedImage>()
+  const inFolder = (localPath: string) =>
+    Option.map(folder ?? Option.none(), (folder) => path.join(folder, path.basename(localPath)))
+
+  const keep = (localPath: string, from: string, image: SavedImage) =>
+    Effect.flatMap(inFolder(localPath), (to) =>
+      fileSystem.makeDirectory(path.dirname(to), { recursive: true }).pipe(
+        Effect.zipRight(fileSystem.remove(to, { force: true })),
+        Effect.zipRight(fileSystem.link(from, to)),
+        Effect.map(() => kept.set(localPath, image))
+      )
+    ).pipe(Effect.ignore)
+
+  const takeKept = Effect.fnUntraced(function* (localPath: string, to: string) {
+    const image = yield* Option.fromNullable(kept.get(localPath))
+    yield* fileSystem.link(yield* inFolder(localPath), to)
+    return image
+  })
+
+  const takeBefore = Effect.fnUntraced(function* (
+    target: ImageTarget,
     localPath: string,
-    to: string,
     warning: ImageFile["warning"]
-  ) =>
-    Record.get(files, localPath).pipe(
-      Effect.tap(linkOrCopy(path.join(directory, localPath), to)),
-      Effect.map((file): SavedImage => ({ file, warning: Option.fromNullable(warning) })),
-      Effect.provideService(FileSystem.FileSystem, fileSystem)
+  ) {
+    const file = yield* Effect.flatMap(target.previous, ({ files }) => Record.get(files, localPath))
+    yield* takeOver(target, [localPath])
+    return { file, warning: Option.fromNullable(warning) } satisfies SavedImage
+  })
+
+  /** Keeps only the pictures of this fetch that the last version does not have. */
+  const tidy = ({ made, previous }: ImageTarget) =>
+    Effect.forEach(
+      kept.keys(),
+      (localPath) => {
+        const isInVersion = Option.exists(previous, ({ files }) => Object.hasOwn(files, localPath))
+        if (made.has(localPath) && !isInVersion) return Effect.void
+        kept.delete(localPath)
+        return Effect.ignore(Effect.flatMap(inFolder(localPath), fileSystem.remove))
+      },
+      { discard: true }
     )
 
   const derive = Effect.fn("Images.derive")(
-    function* (input: ImageFile, { directory, made, previous }: ImageTarget) {
+    function* (input: ImageFile, target: ImageTarget) {
+      const { directory, made } = target
       const jobs = yield* jobsFor(input)
       if (jobs.length === 0) return nothing
       yield* fileSystem.makeDirectory(path.join(directory, "images"), { recursive: true })
@@ -156,9 +183,11 @@ export const make = Effect.fnUntraced(function* ({ crop, formats, quality, width
         jobs,
         ({ job, localPath }) => {
           const to = path.join(directory, localPath)
-          const save = Effect.flatMap(previous, (previous) =>
-            takeOver(previous, localPath, to, input.warning)
-          ).pipe(Effect.catchAll(() => encode(job, to)))
+          const save = takeBefore(target, localPath, input.warning).pipe(
+            Effect.orElse(() => takeKept(localPath, to)),
+            Effect.orElse(() => Effect.tap(encode(job, to), (image) => keep(localPath, to, image))),
+            Effect.provideService(FileSystem.FileSystem, fileSystem)
+          )
           return Effect.map(once(made, localPath, save), (saved) => ({ localPath, ...saved }))
         },
         { concurrency: "unbounded" }
@@ -181,5 +210,5 @@ export const make = Effect.fnUntraced(function* ({ crop, formats, quality, width
     )
   )
 
-  return { derive }
+  return { derive, tidy }
 })

@@ -100,11 +100,6 @@ export const make = Effect.fnUntraced(function* (
     ...(isAtHost(url, hosts) ? credentials : {})
   })
 
-  const makeFolderFor = (wanted: WantedFile, file: string): Effect.Effect<void, FileProblem> =>
-    Effect.mapError(fileSystem.makeDirectory(path.dirname(file), { recursive: true }), (cause) =>
-      notSaved(wanted, { detail: `cannot write ${file}: ${explain(cause)}`, cause })
-    )
-
   /** Downloads a file to a temporary name, and then renames it. The response may determine the name. */
   const downloadFile = Effect.fnUntraced(function* (
     url: URL,
@@ -123,7 +118,12 @@ export const make = Effect.fnUntraced(function* (
     })
 
     const temporary = path.join(directory, fixed === undefined ? mediaFolder : path.dirname(fixed), `.${key}`)
-    if (fixed !== undefined) yield* makeFolderFor(wanted, temporary)
+    if (fixed !== undefined) {
+      yield* Effect.mapError(
+        fileSystem.makeDirectory(path.dirname(temporary), { recursive: true }),
+        (cause) => notSaved(wanted, { detail: `cannot write ${temporary}: ${explain(cause)}`, cause })
+      )
+    }
     const client = fixed === undefined ? links : fixedFiles
     const request: Download.Target<Download.DownloadFailed> = {
       url: url.href,
@@ -199,7 +199,6 @@ export const make = Effect.fnUntraced(function* (
     )
 
   return {
-    makeFolderFor,
     /** Downloads by the link, and retries with a fresh link if it has expired. */
     download: (target: Target): Effect.Effect<FetchedFile, FileProblem> => {
       const { wanted } = target

@@ -1,13 +1,12 @@
 /**
  * The files that documents link to: reused from the last version, or downloaded.
  */
-import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import { linkOrCopy } from "../../../files/fileBatch.ts"
 import type { AttachmentProgress, FetchTarget, SourceFile } from "../../../services/ContentSource.ts"
 import { makeDownloadCounter } from "../../httpClient/downloadCounter.ts"
+import { takeOver } from "../Document.ts"
 import { filesAtOnce } from "../progress.ts"
 import { sourceErrors } from "../sourceErrors.ts"
 import { type FileProblem, notSaved, sourceErrorOf, type WantedFile } from "./FileProblem.ts"
@@ -35,8 +34,7 @@ interface Outcome {
 }
 
 export const make = Effect.fnUntraced(function* (options: MediaDownload.Options, maxTimeout: number) {
-  const path = yield* Path.Path
-  const { download, makeFolderFor } = yield* MediaDownload.make(options, maxTimeout)
+  const { download } = yield* MediaDownload.make(options, maxTimeout)
 
   const fetchAll = Effect.fn("Files.fetch")(
     function* (files: ReadonlyArray<WantedFile>, { directory, index, previous, progress }: MediaTarget) {
@@ -87,30 +85,28 @@ export const make = Effect.fnUntraced(function* (options: MediaDownload.Options,
       const outcomes = yield* Effect.forEach(found, fetchOrKeep, { concurrency: filesAtOnce })
       const media = outcomes.flatMap(({ file, key, wanted }) => (file ? [{ ...file, key, wanted }] : []))
 
-      /** Reuses a file that is only in the last version. If it has vanished there, it is downloaded. */
-      const takeOver = Effect.fnUntraced(function* (file: MediaFile) {
-        if (!file.isKept) return file
-        const { entry, key, wanted } = file
-        const to = path.join(directory, entry.path)
-        if (wanted.localPath !== undefined) yield* makeFolderFor(wanted, to)
-        return yield* Effect.flatMap(previous, (previous) =>
-          linkOrCopy(path.join(previous.directory, entry.path), to)
-        ).pipe(
-          Effect.as(file),
-          Effect.orElse(() =>
-            Effect.map(fetchFile(key, wanted, undefined), (fetched) => ({ ...file, ...fetched }))
-          )
+      const take = (...files: ReadonlyArray<MediaFile>) =>
+        takeOver(
+          { directory, previous },
+          files.filter(({ isKept }) => isKept).map(({ entry }) => entry.path)
         )
-      })
+
+      /** Downloads the file if it has vanished from the last version. */
+      const mend = (file: MediaFile) =>
+        file.isKept
+          ? Effect.orElse(Effect.as(take(file), file), () =>
+              Effect.map(fetchFile(file.key, file.wanted, undefined), (fetched) => ({ ...file, ...fetched }))
+            )
+          : Effect.succeed(file)
 
       return {
         media,
         /** Why optional files are missing or are kept from the last version. */
         problems: outcomes.map(({ problem }) => problem).filter(Predicate.isNotUndefined),
         /** Puts the reused files into this version. */
-        takeOver: Effect.mapError(
-          Effect.forEach(media, takeOver, { concurrency: filesAtOnce }),
-          sourceErrorOf
+        place: Effect.as(take(...media), media).pipe(
+          Effect.orElse(() => Effect.forEach(media, mend, { concurrency: filesAtOnce })),
+          Effect.mapError(sourceErrorOf)
         )
       }
     },

@@ -19,7 +19,12 @@ import type * as Redacted from "effect/Redacted"
 import { sha256OfText } from "../../../files/sha256.ts"
 import { explain } from "../../../files/systemError.ts"
 import { excerpt } from "../../../internal/printable.ts"
-import type { AttachmentProgress, FetchTarget, SourceFile } from "../../../services/ContentSource.ts"
+import {
+  type AttachmentProgress,
+  type FetchTarget,
+  type SourceFile,
+  SourceFolder
+} from "../../../services/ContentSource.ts"
 import { note, type Warning } from "../../../services/Warning.ts"
 import { failedIn } from "../Document.ts"
 import type { DocumentOnDisk, DocumentPart } from "../documentFile.ts"
@@ -47,6 +52,8 @@ import type { Flaw } from "./verdict.ts"
 
 /** The options about files. */
 export interface FileOptions {
+  /** The id of the source. */
+  readonly id: string
   readonly media?: MediaOptions | false
   readonly images?: ImageOptions
   readonly maxTimeout?: number
@@ -92,14 +99,15 @@ export interface PlacedFiles {
 
 /** The files of a source, and their fetches. */
 export const make = Effect.fnUntraced(function* (
-  { images, maxTimeout = defaultTimeout, media }: FileOptions,
+  { id, images, maxTimeout = defaultTimeout, media }: FileOptions,
   settings: FileSettings
 ) {
   const fileSystem = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const options: Partial<MediaOptions> = media === false || media === undefined ? {} : media
   const mediaFiles = yield* MediaFiles.make({ ...options, ...settings }, maxTimeout)
-  const derive = images && (yield* Images.make(images)).derive
+  const folder = Option.map(yield* SourceFolder, (folder) => path.join(folder, `${id}.images`))
+  const maker = images && (yield* Images.make(images, folder))
   /** The search for files, with the vendor's reader. */
   const findingOf = (reader: MediaReader | undefined): Finding => {
     const hasLinks = media !== false && (media ?? reader) !== undefined
@@ -154,7 +162,7 @@ export const make = Effect.fnUntraced(function* (
 
     /** Makes everything part of the version. */
     const place = Effect.gen(function* () {
-      const saved = yield* fetched.takeOver
+      const saved = yield* fetched.place
       const digests = Object.fromEntries(saved.map(({ entry, sha256 }) => [entry.path, sha256]))
       const placed: FilesByIdentity = new Map([
         ...Object.entries({ ...own, ...digests }).map(
@@ -165,7 +173,7 @@ export const make = Effect.fnUntraced(function* (
           .map(({ entry, sha256, wanted }) => [wanted.identity, { localPath: entry.path, sha256 }] as const)
       ])
       const pictures: Pictures =
-        derive === undefined ? noPictures : yield* makePictures(derive, target, placed, flawBefore)
+        maker === undefined ? noPictures : yield* makePictures(maker, target, placed, flawBefore)
       const placeOf = (link: FoundLink): Placed | undefined => {
         const file = placed.get(link.identity)
         return file && { localPath: file.localPath, sizes: pictures.sizes.get(pictureKey(link)) }
@@ -283,13 +291,13 @@ type FilesByIdentity = ReadonlyMap<string, { readonly localPath: string; readonl
 
 /** Makes the sizes of linked pictures, and of pictures that the source itself has put beside objects. */
 const makePictures = Effect.fnUntraced(function* (
-  derive: Effect.Effect.Success<ReturnType<typeof Images.make>>["derive"],
+  { derive, tidy }: Effect.Effect.Success<ReturnType<typeof Images.make>>,
   { directory, found, previous }: FilesTarget,
   files: FilesByIdentity,
   flawBefore: ReturnType<typeof flawsOf>
 ) {
   const path = yield* Path.Path
-  const target = { directory, previous, made: yield* Images.nothingMade }
+  const target = { directory, previous, made: new Map() }
   const flaws = new Map<string, Flaw | undefined>()
 
   const sizesOf = Effect.fnUntraced(function* ([key, picture]: readonly [string, FoundPicture]) {
@@ -323,6 +331,7 @@ const makePictures = Effect.fnUntraced(function* (
   })
 
   const all = yield* Effect.forEach(found.pictures, sizesOf, { concurrency: filesAtOnce })
+  yield* tidy(target)
   return {
     files: Object.assign({}, ...all.map(({ derived }) => derived.files)),
     sizes: new Map(

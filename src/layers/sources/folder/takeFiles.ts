@@ -9,10 +9,11 @@ import { lstat, mkdir } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { forEachFile, linkOrCopyAll, toError } from "../../../files/fileBatch.ts"
+import { forEachFile, toError } from "../../../files/fileBatch.ts"
 import { explain, isPassing } from "../../../files/systemError.ts"
 import type { AttachmentProgress, FetchTarget, PreviousContent } from "../../../services/ContentSource.ts"
 import { SourceError } from "../../../services/SourceError.ts"
+import { takeOver } from "../../documents/Document.ts"
 import { ownFlawsOf, readIndex } from "../../documents/media/mediaIndex.ts"
 import type { Flaw } from "../../documents/media/verdict.ts"
 import { makeDownloadCounter } from "../../httpClient/downloadCounter.ts"
@@ -100,14 +101,12 @@ export const makeTakeFiles = () => {
 }
 
 /** Links the reused files from the last version. */
-export const linkReused = (files: ReadonlyArray<SavedFile>, { directory, previous }: FetchTarget) =>
-  Effect.transposeMapOption(previous, (content) =>
-    linkOrCopyAll(
-      files.flatMap(({ isReused, path }) => (isReused ? [path] : [])),
-      content.directory,
-      directory
-    ).pipe(Effect.mapError(cannotCopy(directory)))
-  )
+export const linkReused = (files: ReadonlyArray<SavedFile>, target: FetchTarget) => {
+  const reused = files.flatMap(({ isReused, path }) => (isReused ? [path] : []))
+  return reused.length === 0
+    ? Effect.void
+    : Effect.mapError(takeOver(target, reused), cannotCopy(target.directory))
+}
 
 const cannotCopy =
   (place: string) =>

@@ -11,6 +11,7 @@ import * as Option from "effect/Option"
 import sharp, { type Sharp } from "sharp"
 import { sha256OfFile } from "../../../../src/files/sha256.ts"
 import type * as Images from "../../../../src/layers/documents/images/Images.ts"
+import type { PreviousContent } from "../../../../src/services/ContentSource.ts"
 import {
   colourAt,
   isBlue,
@@ -212,6 +213,31 @@ describe("the same picture", () => {
         Effect.map(fs.stat(join(after.directory, localPath)), ({ nlink }) => Option.getOrThrow(nlink))
       )
       expect(links).toEqual([2, 2, 1])
+    }).pipe(provided)
+  )
+
+  it.scoped("is taken over from a fetch that was refused after it was made", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = join(yield* fs.makeTempDirectoryScoped(), "museum.images")
+      const { derive, tidy } = yield* makeImages({ widths: [10] }, Option.some(folder))
+      const photo = yield* bytesOf(noisy(30, 16).jpeg())
+      const fetch = Effect.fnUntraced(function* (previous: Option.Option<PreviousContent>) {
+        const { directory, save, target } = yield* sourceFolder
+        const made = { ...target, previous }
+        const derived = yield* derive(yield* save("media/photo.jpg", photo), made)
+        yield* tidy(made)
+        const [localPath = ""] = Object.keys(derived.files)
+        const { ino } = yield* fs.stat(join(directory, localPath))
+        return { directory, files: derived.files, ino }
+      })
+      const refused = yield* fetch(Option.none())
+      const next = yield* fetch(Option.none())
+      expect(next).toMatchObject({ files: refused.files, ino: refused.ino })
+
+      const { directory, files } = next
+      yield* fetch(Option.some({ directory, files, fingerprint: Option.none() }))
+      expect(yield* fs.readDirectory(folder)).toEqual([])
     }).pipe(provided)
   )
 
