@@ -24,23 +24,38 @@ class ProxyFailed extends Data.TaggedError("vitrine/ProxyFailed")<{ readonly det
   }
 }
 
-export type Agent = Undici.Dispatcher
+export interface Agent {
+  /** Ends all connections. */
+  readonly destroy: () => Promise<void>
+}
+
+/** The longest `maxTimeout`: each request has its own limit, and its retries make connections of their own. */
+const connectMs = 600_000
 
 /** Throws `ProxyFailed` if the environment is wrong. */
 export const makeAgent = (isNamed: boolean) => {
+  const end = new AbortController()
+  const limits = { autoSelectFamilyAttemptTimeout: addressMs, signal: end.signal, timeout: connectMs }
   const httpProxy = proxyOf("http_proxy", "HTTP_PROXY")
   const httpsProxy = proxyOf("https_proxy", "HTTPS_PROXY")
   const agent = new Undici.EnvHttpProxyAgent({
-    connect: connector(isNamed),
-    maxHeaderSize: maxHeaderBytes,
-    // The type requires a port; the port of the proxy replaces it.
-    proxyTls: { port: 0, autoSelectFamilyAttemptTimeout: addressMs },
+    connect: connector(isNamed, limits),
+    // A proxy that forwards gets no other options.
+    factory: (origin, options) => new Undici.Pool(origin, { ...options, maxHeaderSize: maxHeaderBytes }),
+    // The types require a port, which is replaced.
+    proxyTls: { ...limits, port: 0 },
+    requestTls: { ...limits, port: 0 },
     proxyTunnel: false,
     ...(httpProxy !== undefined && { httpProxy }),
     ...(httpsProxy !== undefined && { httpsProxy }),
     noProxy: withLoopback(variable("no_proxy", "NO_PROXY") ?? "")
   })
-  return { agent, client: NodeHttpClient.makeUndici(agent) }
+  const destroy = () => {
+    // Undici leaves the connections that are being made.
+    end.abort()
+    return agent.destroy()
+  }
+  return { agent: { destroy } satisfies Agent, client: NodeHttpClient.makeUndici(agent) }
 }
 
 const variable = (...names: ReadonlyArray<string>): string | undefined =>
@@ -65,7 +80,10 @@ const withLoopback = (noProxy: string): string =>
  * checked address is the address of the connection, so a name that resolves differently a moment later changes
  * nothing.
  */
-const connector = (isNamed: boolean): Undici.buildConnector.connector => {
+const connector = (
+  isNamed: boolean,
+  options: Undici.buildConnector.BuildOptions
+): Undici.buildConnector.connector => {
   const lookup: LookupFunction = (hostname, options, callback) =>
     dns.lookup(hostname, { ...options, all: true }, (error, found) => {
       const [first] = found ?? []
@@ -80,5 +98,5 @@ const connector = (isNamed: boolean): Undici.buildConnector.connector => {
         callback(null, first.address, first.family)
       }
     })
-  return Undici.buildConnector({ lookup, autoSelectFamilyAttemptTimeout: addressMs })
+  return Undici.buildConnector({ ...options, lookup })
 }

@@ -2,10 +2,16 @@
  * The HTTP client behind a proxy, over real sockets.
  */
 import { createServer, type RequestListener } from "node:http"
-import net, { type AddressInfo, connect } from "node:net"
+import { createRequire } from "node:module"
+import net, { type AddressInfo, connect, type Socket } from "node:net"
 import * as HttpClient from "@effect/platform/HttpClient"
 import { describe, expect, it, vi } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
 import * as httpClient from "../../../src/layers/httpClient/HttpClientNode.ts"
 import { deepestMessage } from "../../../src/layers/httpClient/httpFailure.ts"
 import { naming } from "../../../src/layers/httpClient/localAddress.ts"
@@ -84,7 +90,79 @@ const failure = (url: string, ask = get) =>
     error._tag === "RequestError" ? deepestMessage(error.cause) : ""
   )
 
+/** The clock of undici's limits, of which its `tick` moves twice for a limit that has just begun. */
+const clock: { readonly tick: (millis: number) => void } = createRequire(import.meta.url)(
+  "undici/lib/util/timers.js"
+)
+
+const nextTurn = Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+
+const wait = (millis: number) =>
+  Effect.gen(function* () {
+    for (let turn = 0; turn < 2; turn++) clock.tick(millis)
+    for (let turn = 0; turn < 4; turn++) yield* nextTurn
+  })
+
+/** A server, or a proxy with a tunnel, that is silent where TLS begins, and its connections. */
+const silentTls = (isProxy: boolean) =>
+  Effect.gen(function* () {
+    const begun = yield* Deferred.make<Socket>()
+    const begins = (socket: Socket) => {
+      socket
+        .on("error", () => {})
+        .once("end", () => socket.destroy())
+        .once("data", () => Deferred.unsafeDone(begun, Exit.succeed(socket)))
+    }
+    const server = yield* serve(() => {})
+    if (isProxy) {
+      server.on("connect", (_, socket: Socket) => {
+        begins(socket)
+        socket.write("HTTP/1.1 200 OK\r\n\r\n")
+      })
+    } else {
+      server.removeAllListeners("connection").on("connection", begins)
+    }
+    return { begun, address: `127.0.0.1:${portOf(server)}` }
+  })
+
 describe("a connection", () => {
+  it.scopedLive.each([
+    ["to a server", () => ({}), false],
+    [
+      "to a proxy",
+      (address: string) => ({ https_proxy: `https://${address.replace("127.0.0.1", "localhost")}` }),
+      false
+    ],
+    ["through a tunnel", (address: string) => ({ https_proxy: address }), true]
+  ] as const)("%s may take as long as its request, not only ten seconds", ([, environment, isProxy]) =>
+    Effect.gen(function* () {
+      const { address, begun } = yield* silentTls(isProxy)
+      yield* withEnvironment(environment(address))
+      const url =
+        isProxy || "https_proxy" in environment("") ? "https://tables.example/" : `https://${address}/`
+      const failed = yield* Effect.fork(failure(url))
+      const socket = yield* Deferred.await(begun)
+      yield* wait(60_000)
+      socket.destroy()
+      expect(yield* Fiber.join(failed)).toMatch(/disconnected before secure TLS connection|socket hang up/)
+    })
+  )
+
+  it.scopedLive("that is being made ends with the client, not after its limit", () =>
+    Effect.gen(function* () {
+      const { address, begun } = yield* silentTls(false)
+      yield* withEnvironment({})
+      const scope = yield* Scope.make()
+      const client = yield* Layer.buildWithScope(httpClient.layer, scope)
+      const url = `https://${address}/`
+      yield* Effect.fork(HttpClient.get(url).pipe(naming(url), Effect.provide(client)))
+      const socket = yield* Deferred.await(begun)
+      const closed = new Promise((resolve) => socket.once("close", resolve))
+      yield* Scope.close(scope, Exit.void)
+      yield* Effect.promise(() => closed)
+    })
+  )
+
   it.scopedLive(
     "has seconds for each address of a name, also to a proxy: slow lines need more than 250 ms",
     () =>
@@ -118,6 +196,16 @@ describe("the proxy of the environment", () => {
         "GET http://tables.example/a?b Basic dXNlcjpwYXNz",
         "GET http://tables.example/a?b"
       ])
+    })
+  )
+
+  it.scopedLive("may answer with headers of up to 64 KiB, as every server", () =>
+    Effect.gen(function* () {
+      const proxy = yield* serve((_, response) =>
+        response.setHeader("x-large", "x".repeat(40_000)).end("large")
+      )
+      yield* withEnvironment({ HTTP_PROXY: `127.0.0.1:${portOf(proxy)}` })
+      expect(yield* get("http://tables.example/")).toBe("large")
     })
   )
 
