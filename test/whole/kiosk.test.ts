@@ -401,3 +401,11 @@ it("the systemd unit of the kiosk opens the only file that the policies of the b
     `file://${folder}/index.html`
   ])
 })
+
+it("the browser of a kiosk fetches no components, models, dictionaries or times", () => {
+  expect(JSON.parse(read("deploy/chromium/policies.json"))).toMatchObject({
+    BrowserNetworkTimeQueriesEnabled: false,
+    ComponentUpdatesEnabled: false,
+    SpellcheckEnabled: false
+  })
+})
