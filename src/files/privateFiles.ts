@@ -25,11 +25,16 @@ export const withPrivate =
 
 /**
  * The first private file that would be served with the folder: a configuration or its environment, at the top of the
- * folder or in `base`, or one of `PrivateFiles`. All paths are absolute, or start from the working directory.
+ * folder or in `base`, or one of `PrivateFiles`. All paths are absolute, or start from the working directory. `call`
+ * calls the disk, which may hang.
  */
-export const findPrivate = Effect.fnUntraced(function* (directory: string, base: string) {
+export const findPrivate = Effect.fnUntraced(function* (
+  directory: string,
+  base: string,
+  call: <A>(look: () => Promise<A>) => Promise<A> = (look) => look()
+) {
   const others = yield* PrivateFiles
-  return yield* Effect.promise(async (): Promise<Option.Option<string>> => {
+  const look = async (): Promise<Option.Option<string>> => {
     const root = await realPlace(directory)
     const candidates = [directory, base].flatMap((folder) => privateNames.map((name) => join(folder, name)))
     for (const file of candidates) {
@@ -40,7 +45,8 @@ export const findPrivate = Effect.fnUntraced(function* (directory: string, base:
       if (isInside(root, await realPlace(file))) return Option.some(resolve(file))
     }
     return Option.none()
-  })
+  }
+  return yield* Effect.promise(() => call(look))
 })
 
 const isThere = (file: string) =>

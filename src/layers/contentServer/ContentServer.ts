@@ -15,6 +15,7 @@ import * as Predicate from "effect/Predicate"
 import { findPrivate, withPrivate } from "../../files/privateFiles.ts"
 import { closedIfFailed } from "../../internal/background.ts"
 import { decodeOptions, InvalidOptions, issuesOf } from "../../internal/Options.ts"
+import { withTimeout } from "../../internal/Schedules.ts"
 import { defined } from "../../internal/schemas.ts"
 import type { CommandBus } from "../../services/CommandBus.ts"
 import { ContentServer, HasDevServer } from "../../services/ContentServer.ts"
@@ -148,13 +149,17 @@ export const fromOptions = Effect.fnUntraced(function* (options: ContentServerOp
 /** Refuses a page folder with private files: everybody who reaches the port can read the folder. */
 const checkSite = Effect.fnUntraced(function* ({ downloadPath, site }: ContentServerOptions) {
   if (!Predicate.isString(site)) return
-  const found = yield* withPrivate(downloadPath)(findPrivate(site, yield* BaseFolder))
+  const refusal = (message: string) =>
+    new InvalidOptions({ subject: "the options of the content server", issues: [{ path: "site", message }] })
+  const found = yield* withPrivate(downloadPath)(findPrivate(site, yield* BaseFolder)).pipe(
+    withTimeout("30 seconds", () =>
+      refusal(`${site} has not responded for 30 seconds. Is its disk or network share connected?`)
+    )
+  )
   if (Option.isSome(found)) {
-    const message = `${found.value} is in this folder, and everybody who reaches the port could read it. Keep the page in its own folder, such as "site".`
-    return yield* new InvalidOptions({
-      subject: "the options of the content server",
-      issues: [{ path: "site", message }]
-    })
+    return yield* refusal(
+      `${found.value} is in this folder, and everybody who reaches the port could read it. Keep the page in its own folder, such as "site".`
+    )
   }
 })
 

@@ -133,8 +133,8 @@ const isRunning = ({ connected, exitCode, signalCode }: ChildProcess) =>
 
 let jobs = 0
 
-/** The job is sent when its answer can be heard. */
-const ask = <A>(worker: ChildProcess, job: Job, answer: Schema.Schema<A>) =>
+/** The job is sent when its answer can be heard. @internal */
+export const ask = <A>(worker: ChildProcess, job: Job, answer: Schema.Schema<A>) =>
   Effect.suspend(() => {
     const number = ++jobs
     return within(longest)(

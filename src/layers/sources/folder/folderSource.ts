@@ -149,14 +149,22 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
   const environment = yield* withoutParentSpan(Effect.context<FileSystem.FileSystem>())
   const base = yield* BaseFolder
   const directory = resolve(base, options.directory)
-  const found = yield* findPrivate(directory, base)
-  if (Option.isSome(found)) {
-    return yield* new SourceError({
-      place: directory,
-      detail: `${found.value} is in this folder, and everybody who can read the content could read this file. Keep content in a separate folder.`
-    })
-  }
   const calls = makeFolderCalls(directory)
+  const refusePrivate = Effect.gen(function* () {
+    const found = yield* calls.guard(findPrivate(directory, base, calls.call))
+    if (Option.isSome(found)) {
+      return yield* new SourceError({
+        place: directory,
+        detail: `${found.value} is in this folder, and everybody who can read the content could read this file. Keep content in a separate folder.`
+      })
+    }
+  })
+  // Each fetch looks again, so a share that hangs now does not stop the start.
+  yield* Effect.catchIf(
+    refusePrivate,
+    ({ isTransient }) => isTransient,
+    () => Effect.void
+  )
   const isBuildNeeded = !options.documents && !(yield* HasDevServer)
   const folder = yield* WatchedFolder.make(directory, options.documents, calls)
   const takeFiles = makeTakeFiles()
@@ -270,6 +278,7 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
     report: file && ((problems) => Effect.provide(file.report(problems), environment)),
     fetch: (target) =>
       notInside(directory, target).pipe(
+        Effect.zipRight(refusePrivate),
         Effect.zipRight(
           folder.take(
             (look) => save(look, target),

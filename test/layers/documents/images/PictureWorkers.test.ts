@@ -11,8 +11,10 @@ import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as PictureWorkers from "../../../../src/layers/documents/images/PictureWorkers.ts"
+import { Looked } from "../../../../src/layers/documents/images/pictureMessages.ts"
 import { repository } from "../../../support/documents.ts"
 import { plain } from "../../../support/pictures.ts"
+import { temporaryFolder } from "../../../support/temporaryFolder.ts"
 
 const pictureIn = Effect.fnUntraced(function* (folder: string) {
   const picture = join(folder, "picture.png")
@@ -44,6 +46,23 @@ describe("a job that is given up because another job fails", () => {
 })
 
 describe("the process for pictures", () => {
+  it.scopedLive("may answer an earlier job late: the answer is not taken for that of the present job", () =>
+    Effect.gen(function* () {
+      const { directory } = yield* temporaryFolder({
+        "worker.mjs": `process.on("message", ({ number }) => {
+          process.send({ is: "unknown", number: number - 1 })
+          process.send({ is: "left alone", number })
+        })`
+      })
+      const worker = yield* Effect.acquireRelease(
+        Effect.sync((): ChildProcess => fork(join(directory, "worker.mjs"))),
+        (worker) => Effect.sync(() => worker.kill("SIGKILL"))
+      )
+      const job = { job: "look", file: "/picture.png", limitMs: 60_000 } as const
+      expect(yield* PictureWorkers.ask(worker, job, Looked)).toEqual({ is: "left alone" })
+    }).pipe(Effect.provide(NodeContext.layer))
+  )
+
   it.scopedLive("answers each job with the number of the job", () =>
     Effect.gen(function* () {
       const folder = yield* (yield* FileSystem.FileSystem).makeTempDirectoryScoped()
