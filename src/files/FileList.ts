@@ -97,6 +97,8 @@ export const ListedSource = Schema.Struct({
   values: contentCounts.values,
   /** The fields that identify the records of documents, by the paths of the documents, if these are not `id`. */
   keys: optional(Schema.Record({ key: Schema.String, value: Key })),
+  /** Since when it failed when the version was made, so that this is its content from before; as `generatedAt`. */
+  keptSince: optional(Schema.String.pipe(Schema.maxLength(24))),
   /** By their paths in the folder of the source, with forward slashes. */
   files: ListedFiles
 })

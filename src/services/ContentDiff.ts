@@ -3,7 +3,7 @@
  */
 import * as Schema from "effect/Schema"
 import { optional } from "../internal/schemas.ts"
-import { VersionId } from "./VersionStore.ts"
+import { KeptSource, VersionId } from "./VersionStore.ts"
 
 const counter = Schema.NonNegativeInt
 
@@ -114,7 +114,9 @@ export const ContentDiff = Schema.Struct({
     list: Schema.Array(FileChange),
     /** How many files are counted and not listed. */
     more: Schema.NonNegativeInt
-  })
+  }),
+  /** The sources that could not be fetched for the later version; missing if there are none. */
+  kept: optional(Schema.Array(KeptSource))
 })
 export type ContentDiff = typeof ContentDiff.Type
 

@@ -10,7 +10,7 @@ import { optional, timestamp } from "../internal/schemas.ts"
 import { AskedScreen, TakenByScreen } from "./AskedScreen.ts"
 import { ComparedVersion } from "./ContentDiff.ts"
 import { FetchedAttachments, SourceProgress } from "./ContentSource.ts"
-import { Hold, Manifest } from "./VersionStore.ts"
+import { Hold, KeptSource, Manifest } from "./VersionStore.ts"
 import { Violation } from "./Violation.ts"
 import { Warning } from "./Warning.ts"
 
@@ -32,6 +32,10 @@ export const FetchOutcome = Schema.Struct({
   /** Missing if the active version is not held. */
   held: optional(Hold),
   ...contentCounts,
+  /**
+   * The independent sources that failed: the version has their content from before. Missing if there are none.
+   */
+  kept: optional(Schema.Array(KeptSource)),
   durationMs
 })
 export type FetchOutcome = typeof FetchOutcome.Type

@@ -12,6 +12,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
+import type { ContentCounts } from "../internal/contentCounts.ts"
 import type { PlacedIssue } from "../internal/Options.ts"
 import { count, optional } from "../internal/schemas.ts"
 import type { RequestPacing } from "./RequestPacing.ts"
@@ -64,6 +65,12 @@ export interface ContentSource {
 
   /** Accepts what a warning of its last fetch is about: it is not given again while it stays as it is. */
   readonly accept?: ((warning: Warning) => Effect.Effect<void>) | undefined
+
+  /**
+   * A digest of the options that decide its content. A source that fails keeps no content of other options. Default:
+   * its options never count as changed.
+   */
+  readonly options?: string | undefined
 
   /** Whether its files may be documents. A source that says `false`, for example for a page, has no types. Default `true`. */
   readonly hasDocuments?: boolean | undefined
@@ -186,7 +193,7 @@ export interface FetchTarget {
  * @since 0.1.0
  * @category models
  */
-export interface PreviousContent {
+export interface PreviousContent extends Partial<ContentCounts> {
   /** To reuse files from: read only (absolute path). */
   readonly directory: string
   /** As `fetch` returned it. `None` if files are missing or cut: then the new version needs everything. */

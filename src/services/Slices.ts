@@ -10,7 +10,7 @@ import { FetchFailure, FetchOutcome, SourceOutcome } from "./ContentEvents.ts"
 import { SourceProgress } from "./ContentSource.ts"
 import { Player } from "./PlayerReport.ts"
 import { Mute } from "./Problem.ts"
-import { Hold, Released, VersionOverview } from "./VersionStore.ts"
+import { Hold, KeptSource, Released, VersionOverview } from "./VersionStore.ts"
 import { Violation } from "./Violation.ts"
 
 const SourceState = Schema.Struct({
@@ -21,6 +21,8 @@ const SourceState = Schema.Struct({
   lastSuccess: optional(SourceOutcome),
   /** The last failure, even if it has succeeded since. */
   lastError: optional(Schema.Struct({ timestamp, message: Schema.String })),
+  /** Since when and why it fails, while other sources are published without it; missing if it works. */
+  failing: optional(KeptSource),
   /** More about the source from the source itself, as `TableSourceData`. */
   data: optional(Schema.Record({ key: Schema.String, value: Schema.Unknown }))
 })
@@ -136,6 +138,8 @@ export const ContentState = Schema.Struct({
   versionId: optional(Schema.String),
   /** When the active version was made. */
   generatedAt: optional(timestamp),
+  /** The sources that could not be fetched for the active version; missing if there are none. */
+  kept: optional(Schema.Array(KeptSource)),
   /** Since when this version is active: at the earliest since the start. */
   activeSince: optional(timestamp),
   /** Missing if it is not held. */
@@ -146,7 +150,7 @@ export const ContentState = Schema.Struct({
   fetchingSince: optional(timestamp),
   /** Absent before the first fetch has ended. */
   lastFetch: optional(Schema.Union(FetchOutcome, FetchFailure)),
-  /** When a fetch last succeeded. */
+  /** When a fetch of all sources last succeeded. */
   lastSuccess: optional(timestamp),
   /** After the last fetch, in bytes: the free space on the disk of the versions, and the size of the active version. */
   disk: optional(

@@ -137,6 +137,36 @@ export const activeIn = (reading: ManifestReading): Option.Option<Manifest> =>
   reading.status === "ok" ? Option.some(reading.manifest) : Option.none()
 
 /**
+ * A source that could not be fetched for a version: the version has the content of the source from before.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const KeptSource = Schema.Struct({
+  sourceId: Schema.String,
+  /** Since when it fails; ISO 8601, UTC, with milliseconds. */
+  since: Schema.String,
+  /** Why it fails, without its name; missing where only the version is known. */
+  message: optional(Schema.String)
+})
+export type KeptSource = typeof KeptSource.Type
+
+/**
+ * The sources of a version that could not be fetched for it, as a field; no field if there are none.
+ *
+ * @since 0.1.0
+ * @category utils
+ */
+export const keptIn = (
+  sources: ReadonlyArray<Pick<VersionSource, "keptSince" | "sourceId">>
+): { readonly kept?: ReadonlyArray<KeptSource> } => {
+  const kept = sources.flatMap(({ keptSince, sourceId }) =>
+    keptSince === undefined ? [] : [{ sourceId, since: keptSince }]
+  )
+  return kept.length === 0 ? {} : { kept }
+}
+
+/**
  * A source as part of a version.
  *
  * @since 0.1.0
@@ -149,6 +179,8 @@ export interface VersionSource extends Partial<ContentCounts> {
   readonly digests?: Readonly<Record<string, string>>
   /** The keys of the records in documents, by the paths of the documents, if the key is not `id`. */
   readonly keys?: Readonly<Record<string, RecordKey>>
+  /** Since when it fails, if it could not be fetched for this version; ISO 8601, UTC, with milliseconds. */
+  readonly keptSince?: string
 }
 
 /**
@@ -275,7 +307,9 @@ export const VersionSummary = Schema.Struct({
       values: contentCounts.values,
       files: Schema.NonNegativeInt,
       /** The size of its files in bytes. */
-      bytes: Schema.NonNegativeInt
+      bytes: Schema.NonNegativeInt,
+      /** Since when it failed when the version was made; missing if it did not. */
+      keptSince: optional(Schema.String)
     })
   )
 })
@@ -352,7 +386,9 @@ export const HoldOutcome = Schema.Struct({
   /** Whether another version was active before. */
   changed: Schema.Boolean,
   /** Missing if it is not held. */
-  held: optional(Hold)
+  held: optional(Hold),
+  /** The sources that could not be fetched for the active version; missing if there are none. */
+  kept: optional(Schema.Array(KeptSource))
 })
 export type HoldOutcome = typeof HoldOutcome.Type
 

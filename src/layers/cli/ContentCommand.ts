@@ -53,6 +53,8 @@ interface ContentCommand<A, I> extends Omit<Asked, "command"> {
   readonly text: (result: A, context: TextContext) => string
   /** Whether the exit status is 1. Default: never. */
   readonly isFailure?: (result: A) => boolean
+  /** What failed, for people, on stderr. Default nothing. */
+  readonly failureText?: (result: A) => string
 }
 
 export interface TextContext {
@@ -64,6 +66,7 @@ export interface TextContext {
 
 export const make =
   <A, I>({
+    failureText,
     fields = () => ({}),
     isFailure = () => false,
     name,
@@ -85,6 +88,7 @@ export const make =
       yield* Console.log(options.json ? printableJson(decoded, 2) : text(decoded, { isHere, now }))
       if (isFailure(decoded)) {
         setExitStatus("failure")
+        yield* failureText === undefined ? Effect.void : Console.error(failureText(decoded))
       }
     })
 

@@ -3,11 +3,12 @@
  */
 import * as Schema from "effect/Schema"
 import { countsText } from "../../internal/contentCounts.ts"
-import { printableJson, printableLine } from "../../internal/printable.ts"
+import { printable, printableJson, printableLine } from "../../internal/printable.ts"
 import { countText } from "../../internal/readable.ts"
 import { ContentCheck } from "../../services/ContentCheck.ts"
 import { FetchOutcome } from "../../services/ContentEvents.ts"
 import { ContentSample, type SampledDocument } from "../../services/ContentSample.ts"
+import type { KeptSource } from "../../services/VersionStore.ts"
 import * as ContentCommand from "./ContentCommand.ts"
 import { changeLines } from "./diff.ts"
 
@@ -19,8 +20,20 @@ export const fetch = ContentCommand.make({
     there: "The controller goes on fetching.",
     here: "Interrupted before the end; the content stays as it is."
   },
-  text: (outcome) => printableJson(outcome, 2)
+  text: (outcome) => printableJson(outcome, 2),
+  isFailure: ({ kept = [] }) => kept.length > 0,
+  failureText: ({ changed, held, kept = [], versionId }) =>
+    [
+      ...kept.map(keptText),
+      held?.waiting === undefined
+        ? `Version ${versionId} ${changed ? "was published all the same" : "stays: nothing else has changed"}.`
+        : `Version ${held.waiting} waits all the same; version ${versionId} stays active.`
+    ].join("\n")
 })
+
+/** Each line begins with the name of the source. */
+const keptText = ({ message = "", since, sourceId }: KeptSource): string =>
+  `${printableLine(sourceId)}: failed since ${since}, so its content stays as it is. ${printable(message)}`
 
 export const check = ContentCommand.make({
   name: "check",
@@ -29,19 +42,23 @@ export const check = ContentCommand.make({
   isOnDisk: false,
   triesConfiguration: true,
   interrupted: { there: "The controller goes on checking.", here: "Interrupted before the end." },
-  text: (result) => ("sampled" in result ? sampleText(result) : checkText(result))
+  text: (result) => ("sampled" in result ? sampleText(result) : checkText(result)),
+  isFailure: (result) => "kept" in result
 })
 
 type CheckedSource = ContentCheck["sources"][number]
 
-const checkText = ({ sources, ...changes }: ContentCheck): string =>
-  [
-    ...sources.map(sourceText),
+const checkText = ({ kept = [], sources, ...changes }: ContentCheck): string => {
+  const ids = kept.map(({ sourceId }) => sourceId)
+  return [
+    ...sources.filter(({ sourceId }) => !ids.includes(sourceId)).map(sourceText),
+    ...kept.map(keptText),
     ...changeLines(shortened(changes)),
-    sources.some(({ changed }) => changed)
-      ? "Everything is as expected. A fetch makes a new version."
-      : "Everything is as expected. A fetch changes nothing."
+    `${kept.length === 0 ? "Everything" : "Everything else"} is as expected. A fetch ${
+      sources.some(({ changed }) => changed) ? "makes a new version" : "changes nothing"
+    }.`
   ].join("\n")
+}
 
 /** How many items of each list are printed; the rest is counted. */
 const maxListed = 20

@@ -8,14 +8,16 @@ import {
   type DocumentDiff,
   type RecordChange
 } from "../../services/ContentDiff.ts"
-import { recordTitle, valueWords } from "../status/contentText.ts"
+import { oldText, recordTitle, valueWords } from "../status/contentText.ts"
 import * as ContentCommand from "./ContentCommand.ts"
 
-const diffText = ({ from, to, ...changes }: ContentDiff): string => {
+const diffText = ({ from, kept = [], to, ...changes }: ContentDiff): string => {
   const lines = changeLines(changes)
-  return [`From version ${from} to ${to}:`, ...(lines.length === 0 ? ["Nothing is different."] : lines)].join(
-    "\n"
-  )
+  return [
+    `From version ${from} to ${to}:`,
+    ...(lines.length === 0 ? ["Nothing is different."] : lines),
+    ...kept.map((source) => `In version ${to}, ${oldText(source)}.`)
+  ].join("\n")
 }
 
 export const run = ContentCommand.make({

@@ -3,6 +3,7 @@
  */
 import { momentText } from "../../internal/readable.ts"
 import { HoldOutcome } from "../../services/VersionStore.ts"
+import { oldText } from "../status/contentText.ts"
 import { caller } from "./askController.ts"
 import * as ContentCommand from "./ContentCommand.ts"
 import type { Options } from "./program.ts"
@@ -36,6 +37,15 @@ const releasedText = (outcome: HoldOutcome, context: ContentCommand.TextContext)
       : `Version ${versionId} is active, and no other version waits.`
 }
 
+/** Adds the sources whose content in the active version is old. */
+const withOld =
+  (text: typeof outcomeText): typeof outcomeText =>
+  (outcome, context) =>
+    [
+      text(outcome, context),
+      ...(outcome.kept ?? []).map((source) => `In version ${outcome.versionId}, ${oldText(source)}.`)
+    ].join("\n")
+
 const common = {
   fields: (versionId?: string) => ({ by: caller(), versionId }),
   result: HoldOutcome,
@@ -44,7 +54,7 @@ const common = {
     there: "The controller goes on with it. See what is active with vitrine status.",
     here: "Interrupted. See what is active with vitrine versions."
   },
-  text: outcomeText
+  text: withOld(outcomeText)
 }
 
 export const rollback = ContentCommand.make({ ...common, name: "rollback" })
@@ -54,5 +64,5 @@ export const hold = (options: Options) =>
     name: "hold",
     fields: () => ({ by: caller(), until: options.until })
   })(options)
-export const release = ContentCommand.make({ ...common, name: "release", text: releasedText })
+export const release = ContentCommand.make({ ...common, name: "release", text: withOld(releasedText) })
 export const resume = ContentCommand.make({ ...common, name: "resume" })

@@ -54,7 +54,7 @@ const versionText = (
     [versionId, ...marks].join("  "),
     sources === undefined || generatedAt === undefined
       ? "  its files.json is missing or cannot be read"
-      : `  made ${momentText(new Date(generatedAt), now)}: ${sources.map(sourceText).join("; ")}`,
+      : `  made ${momentText(new Date(generatedAt), now)}: ${sources.map((source) => sourceText(source, now)).join("; ")}`,
     ...(active && released !== undefined
       ? [`  released ${momentText(new Date(released.at), now)}${byText(released)}`]
       : []),
@@ -64,11 +64,15 @@ const versionText = (
   ].join("\n")
 }
 
-const sourceText = ({ bytes, files, sourceId, ...counted }: VersionSummary["sources"][number]): string => {
+const sourceText = (
+  { bytes, files, keptSince, sourceId, ...counted }: VersionSummary["sources"][number],
+  now: number
+): string => {
   const counts = [
     ...(counted.records || counted.values ? [countsText(sumCounts([counted]))] : []),
     countText(files, "file"),
-    sizeText(bytes)
+    sizeText(bytes),
+    ...(keptSince === undefined ? [] : [`failed since ${momentText(new Date(keptSince), now)}, old content`])
   ]
   return `${printableLine(sourceId)} (${counts.join(", ")})`
 }

@@ -23,7 +23,7 @@ import {
   type FileChange,
   type RecordChange
 } from "../../services/ContentDiff.ts"
-import { type VersionId, VersionStore } from "../../services/VersionStore.ts"
+import { keptIn, type VersionId, VersionStore } from "../../services/VersionStore.ts"
 import { listOf, pathOf } from "../versions/VersionFolders.ts"
 import { recordChange } from "./changeTexts.ts"
 import { type EntryChange, makeComparison } from "./compareDocuments.ts"
@@ -130,6 +130,7 @@ export const comparePair = Effect.fnUntraced(function* ({ changed, from, to }: P
   return {
     from: from.versionId,
     to: to.versionId,
+    ...keptIn(to.sources),
     ...(yield* compareFiles(changed, inVersion(from), inVersion(to)))
   } satisfies ContentDiff
 })

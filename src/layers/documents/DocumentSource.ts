@@ -368,6 +368,7 @@ export const make = Effect.fnUntraced(function* <
     changes,
     data,
     schema: schema ?? Effect.succeed(documentSchemas(expect)),
+    options: Gone.optionsDigest(options),
     accept: gone.accept,
     fetch: (target: Target) => answering(fetch(target)),
     poll: poll && ((cursor: Option.Option<string>) => answering(sourceErrors(Effect.scoped(poll(cursor)))))

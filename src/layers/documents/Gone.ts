@@ -92,13 +92,19 @@ interface Compared {
   readonly files: number
 }
 
+/** A digest of the options, with the text of functions and without secrets. */
+export const optionsDigest = ({ expect, id, ...options }: Pick<DocumentOptions, "id" | "expect">): string =>
+  sha256OfText(
+    JSON.stringify([options, expect], (_, value) => (Predicate.isFunction(value) ? String(value) : value))
+  )
+
 /** Remembers what the source with this id has, and which warnings are accepted. */
 export const make = Effect.fnUntraced(function* (
-  { expect, id, ...options }: Pick<DocumentOptions, "id" | "expect">,
+  options: Pick<DocumentOptions, "id" | "expect">,
   nameOf: (document: string) => string
 ) {
-  const file = yield* keptFile(`${id}.had`)
-  const digest = sha256OfText(JSON.stringify([options, expect]))
+  const file = yield* keptFile(`${options.id}.had`)
+  const digest = optionsDigest(options)
   const remembered = yield* Ref.make(Option.none<Known>())
   const read = Effect.flatMap(
     Ref.get(remembered),
@@ -117,7 +123,7 @@ export const make = Effect.fnUntraced(function* (
     )
 
   const isUsual = (document: string): boolean =>
-    Option.exists(Record.get(expect, document), ({ maxVanishing }) => maxVanishing !== undefined)
+    Option.exists(Record.get(options.expect, document), ({ maxVanishing }) => maxVanishing !== undefined)
 
   return {
     /** The warnings about what is gone, and what to remember. */

@@ -21,7 +21,7 @@ import {
   VersionStore,
   type VersionStoreError
 } from "../../services/VersionStore.ts"
-import { type ContentSlice, countPromotion, countVersions, timestamp } from "./contentState.ts"
+import { type ContentSlice, countPromotion, countVersions, keptInVersion, timestamp } from "./contentState.ts"
 import type { Report } from "./Provider.ts"
 import { activeText } from "./pluginReading.ts"
 
@@ -103,7 +103,7 @@ const reportedBy = Effect.fnUntraced(function* (
         const changed = !Option.exists(before, ({ versionId }) => versionId === after.versionId)
         const { held, versionId } = yield* report(after)
         yield* logActive(versionId, held)
-        return { versionId, changed, ...defined({ held }) }
+        return { versionId, changed, ...defined({ held }), ...(yield* keptInVersion(store, versionId)) }
       }).pipe(Effect.forkIn(scope), Effect.flatMap(Fiber.join))
   })
 })

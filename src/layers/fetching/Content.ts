@@ -34,7 +34,7 @@ export { Content }
  * @since 0.1.0
  * @category models
  */
-export interface FetchingConfig<R = never> extends Pick<ContentConfig, "commands" | "name"> {
+export interface FetchingConfig<R = never> extends Pick<ContentConfig, "commands" | "independent" | "name"> {
   readonly fetchEvery?: Duration.DurationInput | undefined
   readonly settle?: Duration.DurationInput | undefined
   readonly failingFor?: Duration.DurationInput | undefined
@@ -95,6 +95,7 @@ export const fromSources = (
     commands = true,
     failingFor = defaultFailingFor,
     fetchEvery,
+    independent,
     maxAge,
     name = "content",
     settle = defaultSettle
@@ -104,6 +105,6 @@ export const fromSources = (
   const schedule = Schedules.fetch(Option.fromNullable(fetchEvery))
   return makeContent(
     { commands, name, rules: { failingFor, maxAge }, schedule },
-    fetchSources(sources, Duration.decode(settle))
+    fetchSources(sources, Duration.decode(settle), independent)
   )
 }

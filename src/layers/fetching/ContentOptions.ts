@@ -109,6 +109,12 @@ export interface ContentConfig {
   readonly settle?: DurationConfig | undefined
 
   /**
+   * Whether sources are independent: a source that fails keeps the content that it has, and changes of the others
+   * are published. Not for sources whose records name files of another source. Default `false`.
+   */
+  readonly independent?: boolean | undefined
+
+  /**
    * How long fetches may fail before the controller counts as not healthy, 1 second to 365 days. Default `"15
    * minutes"`.
    */
@@ -139,6 +145,7 @@ export const ContentOptions = Schema.Struct({
   downloadPath: optional(folder, "downloads"),
   fetchEvery: omittable(duration),
   settle: optional(settle, defaultSettle),
+  independent: optional(expects(Schema.Boolean, "true or false"), false),
   failingFor: optional(ruleDuration, defaultFailingFor),
   maxAge: omittable(ruleDuration),
   ...retentionOptions,
@@ -157,5 +164,5 @@ export const decodeOnDisk = (config: unknown) => {
 /** As `decode`, without the options of the store of versions. */
 export const decodeFetching = decodeOptions(
   "the options of the content",
-  ContentOptions.pick("name", "commands", "fetchEvery", "settle", "failingFor", "maxAge", "sources")
+  ContentOptions.omit("downloadPath", "keepVersions", "ackLease", "release")
 )

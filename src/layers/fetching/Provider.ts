@@ -10,7 +10,7 @@ import type { ContentEvent } from "../../services/ContentEvents.ts"
 import type { ContentSample, NoSuchSource } from "../../services/ContentSample.ts"
 import type { Unknown } from "../../services/ContentSource.ts"
 import type { ContentState, SourceState } from "../../services/Slices.ts"
-import type { Promotion } from "../../services/VersionStore.ts"
+import type { KeptSource, Promotion } from "../../services/VersionStore.ts"
 
 export type Report = (event: ContentEvent) => Effect.Effect<void>
 
@@ -40,6 +40,9 @@ export interface Provider {
   /** As `fetch`, only for the changes that polls found. Without it, `fetch` runs instead. */
   readonly fetchNew?: Effect.Effect<Fetched, FetchError>
 
+  /** Whether a source that failed while others did not is retried soon, as after a fetch that failed. */
+  readonly isRetried?: Effect.Effect<boolean>
+
   /** The fields of the state about a hub. */
   readonly hub?: Effect.Effect<Pick<ContentState, "copiedFrom" | "reports">>
 
@@ -51,6 +54,9 @@ export interface Provider {
 export type PollResult = "new" | "same" | Unknown
 
 /** The outcome of a fetch, with counts of the version. */
-export interface Fetched extends Promotion, ContentCounts {}
+export interface Fetched extends Promotion, ContentCounts {
+  /** The sources that failed while others did not. */
+  readonly kept?: ReadonlyArray<KeptSource>
+}
 
 export type MakeProvider<E = never, R = never> = (report: Report) => Effect.Effect<Provider, E, R>

@@ -9,22 +9,38 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import mime from "mime"
+import type { ContentCounts } from "../../internal/contentCounts.ts"
 import { printableLine } from "../../internal/printable.ts"
 import { defined } from "../../internal/schemas.ts"
 import type { ContentCheck } from "../../services/ContentCheck.ts"
 import { type ContentSample, NoSuchSource, type SampledDocument } from "../../services/ContentSample.ts"
 import type { ContentSource } from "../../services/ContentSource.ts"
 import { SourceError } from "../../services/SourceError.ts"
-import { type StagedVersion, VersionStore } from "../../services/VersionStore.ts"
+import { type StagedVersion, type VersionSource, VersionStore } from "../../services/VersionStore.ts"
 import { changedFiles, compareFiles } from "../comparing/compareVersions.ts"
-import { fetchSource, placedWarnings } from "./fetchSource.ts"
+import { fetchSource, placedWarnings, withoutSource } from "./fetchSource.ts"
 
-/** Gives the changes that a fetch of all sources would make. */
-export const checkSources = Effect.fn("Content.check")(function* (sources: ReadonlyArray<ContentSource>) {
+/** Gives the changes that a fetch of all sources would make. `keep` gives what a fetch keeps of a source that fails. */
+export const checkSources = Effect.fn("Content.check")(function* (
+  sources: ReadonlyArray<ContentSource>,
+  keep: Keep
+) {
   const staged = yield* (yield* VersionStore).stage
-  const checks = yield* Effect.forEach(sources, (source) => checkSource(source, staged), {
-    concurrency: "unbounded"
-  })
+  const checks = yield* Effect.forEach(
+    sources,
+    (source) =>
+      Effect.catchTag(checkSource(source, staged), "vitrine/SourceError", (error) =>
+        Effect.map(keep(source, staged, error), ({ fingerprint, keptSince, sourceId, ...counts }) => ({
+          checked: { sourceId, changed: false, ...counts },
+          before: { sourceId, ...none },
+          after: { sourceId, ...none },
+          failed: { error, kept: { sourceId, since: keptSince, message: withoutSource(error) } }
+        }))
+      ),
+    { concurrency: "unbounded" }
+  )
+  const failed = checks.flatMap((check) => ("failed" in check ? [check.failed] : []))
+  if (failed.length === checks.length && failed[0] !== undefined) yield* failed[0].error
   const removed = Array.difference(
     staged.previousIds,
     sources.map(({ id }) => id)
@@ -37,9 +53,17 @@ export const checkSources = Effect.fn("Content.check")(function* (sources: Reado
       ...checks.map(({ checked }) => checked),
       ...removed.map(({ sourceId }) => ({ sourceId, changed: true, removed: true as const, records: 0 }))
     ],
+    ...(failed.length === 0 ? {} : { kept: failed.map(({ kept }) => kept) }),
     ...differences
   } satisfies ContentCheck
 }, Effect.scoped)
+
+/** The content that a fetch keeps of a source that fails; fails if it keeps nothing. */
+export type Keep = (
+  source: ContentSource,
+  staged: StagedVersion,
+  error: SourceError
+) => Effect.Effect<VersionSource & ContentCounts & { readonly keptSince: string }, SourceError>
 
 /** Fetches one source, and gives its files now and before; no files if the source has not changed. */
 const checkSource = Effect.fnUntraced(function* (source: ContentSource, staged: StagedVersion) {

@@ -21,7 +21,7 @@ import {
 } from "../../services/ControllerState.ts"
 import { EventBus } from "../../services/EventBus.ts"
 import type { ContentState, Screen, SourceState } from "../../services/Slices.ts"
-import { VersionStore } from "../../services/VersionStore.ts"
+import { keptIn, VersionStore } from "../../services/VersionStore.ts"
 import type { Provider, Report } from "./Provider.ts"
 
 export const makeSlice = Effect.fnUntraced(function* (name: string) {
@@ -97,11 +97,18 @@ export const makeMomentary = (
           ...(Object.hasOwn(data, id) ? { data: data[id] } : {})
         })),
         ...(yield* versions),
+        ...(state.versionId === undefined ? {} : yield* keptInVersion(store, state.versionId)),
         screens: yield* screens,
         ...(yield* hub)
       } satisfies ContentState
     })
   })
+
+/** The sources that could not be fetched for a version, as a field; no field if there are none. */
+export const keptInVersion = (store: VersionStore["Type"], versionId: string) =>
+  Effect.map(Effect.option(store.summarize(versionId)), (found) =>
+    keptIn(Option.match(Option.flatten(found), { onNone: () => [], onSome: ({ sources }) => sources }))
+  )
 
 const later = (one: string, other: string): string => (one > other ? one : other)
 
@@ -127,14 +134,29 @@ export const applyEvent = (state: ContentState, { name, payload }: ContentEvent)
       const { sourceId, timestamp, violations } = payload
       return {
         ...state,
-        rejection: { since: state.rejection?.since ?? timestamp, sourceId, violations }
+        rejection: {
+          since: state.rejection?.sourceId === sourceId ? state.rejection.since : timestamp,
+          sourceId,
+          violations
+        }
       }
     }
     case "content:fetch:start":
       return { ...state, fetchingSince: payload.timestamp }
     case "content:fetch:done": {
-      const { failingSince, rejection, ...succeeded } = ended(state)
-      return { ...succeeded, lastFetch: payload, lastSuccess: payload.timestamp }
+      const { failingSince, rejection, sources, ...succeeded } = ended(state)
+      const { kept = [], timestamp: lastSuccess } = payload
+      const failingOf = (id: string) => kept.find(({ sourceId }) => sourceId === id)
+      return {
+        ...succeeded,
+        ...defined({ rejection: rejection && failingOf(rejection.sourceId) && rejection }),
+        sources: Record.map(sources, ({ failing, ...source }, id) => ({
+          ...source,
+          ...defined({ failing: failingOf(id) })
+        })),
+        lastFetch: payload,
+        ...(kept.length === 0 ? { lastSuccess } : {})
+      }
     }
     case "content:fetch:error":
       return {
@@ -259,10 +281,10 @@ export const countPromotion = Metric.increment(promotions)
 /** Counts a fetch when it ends; an interrupted fetch does not count. */
 export const countFetch = <E, R>(fetch: Effect.Effect<FetchOutcome, E, R>) =>
   fetch.pipe(
-    Effect.tap(({ changed, timestamp }) =>
+    Effect.tap(({ changed, kept, timestamp }) =>
       Effect.all([
         count(changed ? "promoted" : "unchanged"),
-        Metric.set(lastSuccess, Date.parse(timestamp) / 1000)
+        kept === undefined ? Metric.set(lastSuccess, Date.parse(timestamp) / 1000) : Effect.void
       ])
     ),
     Effect.tapErrorCause((cause) => (Cause.isInterruptedOnly(cause) ? Effect.void : count("failed")))

@@ -13,6 +13,7 @@ import { kindOf, makeFailures } from "../../internal/warnOnce.ts"
 import type { FetchError } from "../../services/Content.ts"
 import type { FetchOutcome } from "../../services/ContentEvents.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
+import type { ContentState } from "../../services/Slices.ts"
 import { latestOf } from "../versions/ManifestFile.ts"
 import { ActiveVersion } from "./ActiveVersion.ts"
 import { type ContentSlice, countFetch, errorOf, timestamp, withSources } from "./contentState.ts"
@@ -43,11 +44,23 @@ export const makeFetchReport = Effect.fnUntraced(function* (report: Report, slic
         ? Effect.logInfo(
             `New version ${version}${waits}: ${countsText(outcome)}, fetched in ${secondsText(durationMs)}${failed}`
           )
-        : count > 0
+        : count > 0 && outcome.kept === undefined
           ? Effect.logInfo(`Fetching works again${failed}; nothing has changed since version ${version}`)
           : Effect.logDebug(`Nothing has changed since version ${version}`)
     ).pipe(Effect.annotateLogs({ version, durationMs, records: outcome.records }))
   })
+
+  /** Logs which sources begin to fail while others do not, and which work again. */
+  const logKept = ({ sources }: ContentState, kept: FetchOutcome["kept"] = []) =>
+    Effect.forEach(Object.entries(sources), ([id, { failing }]) => {
+      const fails = kept.find(({ sourceId }) => sourceId === id)
+      return fails === undefined
+        ? Effect.when(Effect.logInfo(`Source "${id}" works again`), () => failing !== undefined)
+        : Effect.when(
+            Effect.logWarning(`Source "${id}" failed, its content stays as it is. ${fails.message}`),
+            () => failing === undefined && mode !== "task"
+          )
+    })
 
   const reportError = (error: unknown) =>
     Effect.flatMap(timestamp, (timestamp) =>
@@ -64,7 +77,7 @@ export const makeFetchReport = Effect.fnUntraced(function* (report: Report, slic
   const run = Effect.fnUntraced(function* (fetch: Effect.Effect<Fetched, FetchError>) {
     yield* report({ name: "content:fetch:start", payload: { timestamp: yield* timestamp } })
     const [duration, fetched] = yield* Effect.timed(fetch)
-    const { manifest } = fetched
+    const { kept = [], manifest } = fetched
     const counts = sumCounts([fetched])
     const changed = fetched.changed && manifest.held === undefined
     const { held, versionId } = yield* activeVersion.report(manifest)
@@ -74,9 +87,11 @@ export const makeFetchReport = Effect.fnUntraced(function* (report: Report, slic
       versionId,
       ...defined({ held }),
       ...counts,
+      ...(kept.length > 0 && { kept }),
       durationMs: Math.round(Duration.toMillis(duration))
     }
     yield* logDone(outcome, fetched)
+    yield* logKept(yield* slice.get, outcome.kept)
     // A held version does not have the sources that are new since.
     yield* slice.note((state) => {
       const others = manifest.held === undefined ? [] : Object.keys(state.sources)

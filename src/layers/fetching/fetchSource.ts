@@ -144,7 +144,8 @@ export const reportFailure = ({ report }: ContentSource, error: SourceError): Ef
           .map((text) => ({ isRejected: true, text }))
       ) ?? Effect.void)
 
-const withoutSource = (error: SourceError): string =>
+/** The message without the name of the source. */
+export const withoutSource = (error: SourceError): string =>
   [error.place, error.detail ?? messageOf(error.cause)].filter((text) => text !== undefined).join(": ")
 
 /** The keys of documents whose records are not identified by `id`. */

@@ -1,9 +1,11 @@
 /**
- * Fetches sources into one version: all sources succeed, or nothing changes.
+ * Fetches sources into one version: all sources succeed, or nothing changes. Of independent sources, those that fail
+ * keep what the latest version has of them.
  *
  * Sources with a cheap poll are fetched only after a change (docs/content.md, Airtable).
  */
 
+import { isDeepStrictEqual } from "node:util"
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
 import * as Array from "effect/Array"
@@ -11,6 +13,7 @@ import * as Boolean from "effect/Boolean"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import * as HashMap from "effect/HashMap"
 import * as HashSet from "effect/HashSet"
@@ -19,18 +22,25 @@ import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Ref from "effect/Ref"
 import * as Stream from "effect/Stream"
+import { isDiskFull } from "../../files/systemError.ts"
 import { type ContentCounts, sumCounts } from "../../internal/contentCounts.ts"
 import { monotonicMillis, type Now, now } from "../../internal/monotonicMillis.ts"
-import { fetchPause, makeLastFailure } from "../../internal/Schedules.ts"
+import { defined } from "../../internal/schemas.ts"
 import type { FetchError } from "../../services/Content.ts"
 import type { ContentSource, SourceChanges, Unknown } from "../../services/ContentSource.ts"
 import type { Problem } from "../../services/Problem.ts"
 import { SourceError } from "../../services/SourceError.ts"
-import { type StagedVersion, type VersionSource, VersionStore } from "../../services/VersionStore.ts"
+import {
+  type KeptSource,
+  type StagedVersion,
+  type VersionSource,
+  VersionStore
+} from "../../services/VersionStore.ts"
 import { reported } from "../status/slices.ts"
-import { checkSources, sampleSource } from "./checkSources.ts"
+import { checkSources, type Keep, sampleSource } from "./checkSources.ts"
 import { fetchSource, reportFailure } from "./fetchSource.ts"
 import type { Fetched, MakeProvider, Provider } from "./Provider.ts"
+import { lastFetchFailure, makeSourceFailures, type SourceFailures } from "./sourceFailures.ts"
 
 /** The pause between two polls while changes continue. */
 const settlePause = Duration.seconds(1)
@@ -38,28 +48,74 @@ const settlePause = Duration.seconds(1)
 /** Fetches sources and promotes their content if it is new. While changes continue, waits for at most `settle`. */
 export const fetchSources = (
   sources: ReadonlyArray<ContentSource>,
-  settle: Duration.Duration
+  settle: Duration.Duration,
+  independent = false
 ): MakeProvider<never, VersionStore | FileSystem.FileSystem | Path.Path> =>
   Effect.fnUntraced(function* (report) {
     const store = yield* VersionStore
     const services = yield* Effect.context<VersionStore | FileSystem.FileSystem | Path.Path>()
-    const polling = yield* makePolling(sources)
+    const failures = yield* makeSourceFailures(sources)
+    const polling = yield* makePolling(sources, independent ? failures : undefined)
     const sourceIds = sources.map(({ id }) => id)
     /** The counts of each source when it was last read. */
     const counts = yield* Ref.make<ReadonlyMap<string, ContentCounts>>(new Map())
+    /** What the outcome of the last fetch said of sources that fail. */
+    const said = yield* Ref.make<ReadonlyArray<KeptSource>>([])
 
-    /** Reuses an unchanged source if its files are complete, or else fetches it. */
+    const failing = Effect.map(
+      failures.failing,
+      Array.map(({ kept }) => kept)
+    )
+
+    /** Whether a poll has failed since, or in another way. */
+    const hasUnsaid = Effect.zipWith(
+      failing,
+      Ref.get(said),
+      (failing, said) => !isDeepStrictEqual(failing, said)
+    )
+
+    /** A source as in the latest version, if its files are complete. */
+    const latestOf = ({ id }: ContentSource, staged: StagedVersion) =>
+      Effect.map(Ref.get(counts), (counts) =>
+        Option.flatMap(staged.previous(id), ({ fingerprint, records, values }) =>
+          Option.map(fingerprint, (fingerprint) => ({
+            sourceId: id,
+            fingerprint,
+            ...(counts.get(id) ?? sumCounts([defined({ records, values })]))
+          }))
+        )
+      )
+
+    const keep: Keep = Effect.fnUntraced(function* (source, staged, error) {
+      const latest = yield* latestOf(source, staged)
+      const isKept = independent && !isDiskFull(error) && (yield* failures.hasSameOptions(source))
+      return Option.isSome(latest) && isKept
+        ? { ...latest.value, keptSince: yield* failures.sinceOf(source.id) }
+        : yield* error
+    })
+
+    /** Reuses a source that has not changed, or that is independent and fails. Fetches any other. */
     const takeOrFetch = Effect.fnUntraced(function* (
       source: ContentSource,
       staged: StagedVersion,
       hasChanged: boolean
-    ) {
-      const previous = Option.flatMap(staged.previous(source.id), ({ fingerprint }) => fingerprint)
-      if (Option.isNone(previous) || hasChanged) {
-        return (yield* fetchSource(source, staged, report)).version
-      }
-      const known = yield* Ref.get(counts)
-      return { ...(known.get(source.id) ?? { records: 0 }), sourceId: source.id, fingerprint: previous.value }
+    ): Effect.fn.Return<VersionSource & ContentCounts, FetchError> {
+      const failure = (yield* failures.failing).find(({ kept }) => kept.sourceId === source.id)
+      const reused =
+        failure === undefined
+          ? yield* latestOf(source, staged)
+          : yield* Effect.option(keep(source, staged, failure.error))
+      return Option.isSome(reused) && !hasChanged
+        ? reused.value
+        : yield* fetchSource(source, staged, report).pipe(
+            Effect.map(({ version }) => version),
+            Effect.zipLeft(failures.worked(source.id)),
+            Effect.catchTag("vitrine/SourceError", (error) =>
+              independent
+                ? Effect.zipRight(failures.failed(source.id, error), keep(source, staged, error))
+                : error
+            )
+          )
     })
 
     const promote = Effect.fn("Content.promote")(function* (
@@ -70,7 +126,15 @@ export const fetchSources = (
       const { changed, manifest } = promotion
       yield* Effect.annotateCurrentSpan({ changed, versionId: manifest.versionId })
       yield* Ref.set(counts, new Map(versions.map((version) => [version.sourceId, sumCounts([version])])))
-      return { ...promotion, ...sumCounts(versions) }
+      const [ids, keptIds] = Array.partitionMap(versions, ({ keptSince, sourceId }) =>
+        keptSince === undefined ? Either.left(sourceId) : Either.right(sourceId)
+      )
+      yield* failures.published(ids)
+      yield* polling.add(keptIds)
+      const all = yield* failing
+      yield* Ref.set(said, all)
+      const kept = all.filter(({ sourceId }) => keptIds.includes(sourceId))
+      return { ...promotion, ...sumCounts(versions), kept }
     })
 
     /** Makes a version of the changed sources, unless `beforePromotion` fails after all are read. */
@@ -82,6 +146,9 @@ export const fetchSources = (
           (source) => takeOrFetch(source, staged, HashSet.has(changed, source.id)),
           { concurrency: "unbounded" }
         )
+        const [failure] = yield* failures.failing
+        if (failure !== undefined && fetched.every(({ keptSince }) => keptSince !== undefined))
+          yield* failure.error
         yield* beforePromotion
         return yield* promote(staged, fetched)
       }).pipe(Effect.scoped)
@@ -90,6 +157,7 @@ export const fetchSources = (
       if (yield* polling.hasPolled) {
         yield* Effect.ignore(polling.poll)
       }
+      yield* failures.hurry(sourceIds)
       yield* polling.add(sourceIds)
       return yield* polling.take((changed) => makeVersion(changed, Effect.void))
     })
@@ -122,7 +190,7 @@ export const fetchSources = (
       if ((yield* store.manifest).status !== "ok") {
         yield* polling.add(sourceIds)
       }
-      if (HashSet.size(yield* polling.found) === 0) {
+      if (HashSet.size(yield* polling.due) === 0 && !(yield* hasUnsaid)) {
         const [unknown] = HashMap.values(yield* polling.unknown)
         return unknown ?? "same"
       }
@@ -132,8 +200,9 @@ export const fetchSources = (
 
     return {
       sourceIds,
+      isRetried: Effect.map(failures.failing, (failing) => failing.some(({ error }) => error.isTransient)),
       fetch: polling.remember(fetchAll),
-      check: Effect.provide(checkSources(sources), services),
+      check: Effect.provide(checkSources(sources, keep), services),
       sample: (sourceId) => Effect.provide(sampleSource(sources, sourceId), services),
       ...(unasked.length === sources.length ? {} : { poll, fetchNew: polling.remember(fetchNew) }),
       changes: Stream.mergeAll(
@@ -198,9 +267,6 @@ const withUnknown = (
   return { ...data, problems: [...reported(data), problem] }
 }
 
-/** After a permanent failure, the pause before the next try if nothing has changed. */
-const permanentPause = Duration.minutes(10)
-
 /** What is known from the polls of the sources. */
 interface Polled {
   /** Where the next poll of each source begins. */
@@ -213,15 +279,22 @@ interface Polled {
   readonly unknown: HashMap.HashMap<string, UnknownSince>
 }
 
-/** Polls sources for changes, and remembers the changes until a version has them. */
-export const makePolling = Effect.fnUntraced(function* (sources: ReadonlyArray<ContentSource>) {
+/**
+ * Polls sources for changes, and remembers the changes until a version has them. With `failures`, sources are
+ * independent: the others count if one fails.
+ */
+export const makePolling = Effect.fnUntraced(function* (
+  sources: ReadonlyArray<ContentSource>,
+  failures?: SourceFailures
+) {
   const polled = yield* Ref.make<Polled>({
     cursors: HashMap.empty(),
     found: HashSet.empty(),
     failed: HashSet.empty(),
     unknown: HashMap.empty()
   })
-  const failure = makeLastFailure<FetchError>((inRow) => (inRow === 0 ? permanentPause : fetchPause(inRow)))
+  const failure = lastFetchFailure<FetchError>()
+  const resting = failures?.resting ?? Effect.succeed(HashSet.empty<string>())
 
   const add = (changed: Iterable<string>) =>
     Ref.update(polled, (before) => ({ ...before, found: HashSet.union(before.found, changed) }))
@@ -247,7 +320,7 @@ export const makePolling = Effect.fnUntraced(function* (sources: ReadonlyArray<C
           unknown: HashMap.remove(unknown, id)
         }
       ]
-    })
+    }).pipe(Effect.tap((hasChanged) => (hasChanged ? failures?.hurry([id]) : undefined) ?? Effect.void))
 
   const answered = (id: string, { changed, cursor }: SourceChanges) =>
     Predicate.isString(changed)
@@ -260,8 +333,11 @@ export const makePolling = Effect.fnUntraced(function* (sources: ReadonlyArray<C
   const refused = (source: ContentSource, error: SourceError) =>
     Effect.unless(
       Ref.update(polled, (before) => ({ ...before, failed: HashSet.add(before.failed, source.id) })),
-      () => error.isTransient
-    ).pipe(Effect.zipRight(reportFailure(source, error)))
+      () => error.isTransient && failures === undefined
+    ).pipe(
+      Effect.zipRight(failures?.failed(source.id, error) ?? Effect.void),
+      Effect.zipRight(reportFailure(source, error))
+    )
 
   /** Whether the source has changed since its previous poll. */
   const pollSource = Effect.fnUntraced(function* (source: ContentSource) {
@@ -278,11 +354,16 @@ export const makePolling = Effect.fnUntraced(function* (sources: ReadonlyArray<C
   })
 
   return {
-    /** Polls all sources, and gives whether any has changed since the previous poll. If any fails, the others count. */
+    /**
+     * Polls all sources, and gives whether any has changed since the previous poll. If any fails, the others count, and
+     * it fails; if sources are independent, only if all fail.
+     */
     poll: Effect.gen(function* () {
-      const [failures, answers] = yield* Effect.partition(sources, pollSource, { concurrency: "unbounded" })
-      const [error] = failures
-      return error === undefined ? answers.includes(true) : yield* error
+      const [failed, answers] = yield* Effect.partition(sources, pollSource, { concurrency: "unbounded" })
+      const [error] = failed
+      return error === undefined || (failures !== undefined && answers.length > 0)
+        ? answers.includes(true)
+        : yield* error
     }),
 
     hasPolled: Effect.map(Ref.get(polled), ({ cursors }) => HashMap.size(cursors) > 0),
@@ -293,13 +374,21 @@ export const makePolling = Effect.fnUntraced(function* (sources: ReadonlyArray<C
     /** The changes that are in no version yet. */
     found: Effect.map(Ref.get(polled), ({ found }) => found),
 
+    /** The changes without those of sources that failed a short time ago. */
+    due: Effect.zipWith(Ref.get(polled), resting, ({ found }, resting) => HashSet.difference(found, resting)),
+
     /** Adds changes. */
     add,
 
-    /** Takes the changes for a new version. If `use` fails, they count as changes again. */
+    /** Takes the due changes for a new version. If `use` fails, they count as changes again. */
     take: <A, E>(use: (changed: Changed) => Effect.Effect<A, E>) =>
       Effect.acquireUseRelease(
-        Ref.modify(polled, (before) => [before.found, { ...before, found: HashSet.empty<string>() }]),
+        Effect.flatMap(resting, (resting) =>
+          Ref.modify(polled, ({ found, ...before }) => [
+            HashSet.difference(found, resting),
+            { ...before, found: HashSet.intersection(found, resting) }
+          ])
+        ),
         use,
         (changed, exit) => (Exit.isSuccess(exit) ? Effect.void : add(changed))
       ),

@@ -91,7 +91,8 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
     const fetchAgain = after(fetchAll)
     const fetchNew =
       provider.fetchNew === undefined ? fetchAgain : after(allReported(withRoom(provider.fetchNew)))
-    const steps = { fetch: fetchAgain, fetchNew, poll: provider.poll, pollFailed, sweepIfDue, changes }
+    const { isRetried = Effect.succeed(false), poll } = provider
+    const steps = { fetch: fetchAgain, fetchNew, poll, pollFailed, isRetried, sweepIfDue, changes }
     const inBackground = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
       Effect.forkIn(withoutParentSpan(effect), scope)
     const services = yield* withoutParentSpan(

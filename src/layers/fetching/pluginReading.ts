@@ -9,11 +9,11 @@ import { defined } from "../../internal/schemas.ts"
 import type { Problem } from "../../services/Problem.ts"
 import type { ContentState, SourceState } from "../../services/Slices.ts"
 import type { GlobalState, Row } from "../../services/StatusSnapshot.ts"
-import type { Hold, VersionOverview } from "../../services/VersionStore.ts"
+import type { Hold, KeptSource, VersionOverview } from "../../services/VersionStore.ts"
 import type { ContentStatus, ScreenStatus } from "../../services/View.ts"
 import { warningCodes } from "../../services/Warning.ts"
 import { countOn, problemRows, screenRows } from "../screens/screens.ts"
-import { violationText } from "../status/contentText.ts"
+import { oldText, violationText } from "../status/contentText.ts"
 import { isOpen } from "../status/openingHours.ts"
 import { kv, list, text } from "../status/rows.ts"
 import { contentServersOf, contentsOf, readingOf, titleOf } from "../status/slices.ts"
@@ -70,7 +70,7 @@ const unfetched = ({ lastFetch, sources }: ContentState, { code, subject = "" }:
 /** The status of a content. Its page is the page of its own content server. */
 const statusOf = (name: string, slice: ContentState, state: GlobalState): ContentStatus => {
   const { lastFetch } = slice
-  const failure = errorOf(slice)?.message
+  const failure = errorOf(slice)?.message ?? failingIn(slice).map(failingText)[0]
   const server = contentServersOf(state).find(([other]) => other === `${name}-server`)?.[1]
   return {
     name,
@@ -133,6 +133,16 @@ export const problems = (
     const text = `Fetches of "${name}" have failed since ${failingSince}: ${error}`
     found.push({ code: "content:failing", severity, subject: name, text, since: failingSince })
   }
+  for (const source of failingIn(slice)) {
+    const severity = now - Date.parse(source.since) >= Duration.toMillis(failingFor) ? "error" : "warning"
+    found.push({
+      code: "content:failing",
+      severity,
+      subject: source.sourceId,
+      text: failingText(source),
+      since: source.since
+    })
+  }
   const since = slice.lastSuccess ?? slice.generatedAt
   if (maxAge !== undefined && since !== undefined && now - Date.parse(since) > Duration.toMillis(maxAge)) {
     const text = `"${name}" is too old: it was last up to date at ${since}`
@@ -154,11 +164,25 @@ export const problems = (
   ]
 }
 
+const failingIn = ({ sources }: ContentState): ReadonlyArray<KeptSource> =>
+  Object.values(sources).flatMap(({ failing }) => failing ?? [])
+
+const failingText = ({ message, since, sourceId }: KeptSource): string =>
+  `Source "${sourceId}" has failed since ${since}, so its content is from before: ${message}`
+
+/** The sources that could not be fetched for the active version, and that have no problem of their own. */
+const oldIn = ({ generatedAt = "", held, kept = [], sources }: ContentState): ReadonlyArray<KeptSource> =>
+  kept.filter(({ sourceId }) => {
+    const { failing, lastSuccess } = sources[sourceId] ?? {}
+    return failing === undefined && (held !== undefined || (lastSuccess?.timestamp ?? "") <= generatedAt)
+  })
+
 /** `shownBy` are the screens of this content. */
 export const rows = (slice: ContentState, shownBy: ReadonlyArray<ScreenStatus>): ReadonlyArray<Row> => {
   const { held, rejection, sources, versions = [] } = slice
   return [
     kv("Active version", activeOf(slice)),
+    ...oldIn(slice).map((source) => kv("Old content", oldText(source), "warn")),
     ...problemRows(shownBy),
     ...(held === undefined ? [] : [holdRow(activeOf(slice), held)]),
     ...(rejection === undefined ? [] : [rejectionRow(rejection)]),
@@ -235,13 +259,18 @@ const lastFetchRow = ({ lastFetch, rejection, sources }: ContentState): Row => {
     const failure = isInSource && text === message ? "see its source below" : text
     return kv("Last fetch", `${timestamp}, failed: ${failure}`, "error")
   }
-  const { changed, held } = lastFetch
+  const { changed, held, kept = [] } = lastFetch
   const result = changed
     ? "new version"
     : held?.waiting === undefined
       ? "nothing changed"
       : `version ${held.waiting} waits`
-  return kv("Last fetch", `${timestamp}, ${countsText(lastFetch)}, ${result}`, "ok")
+  const without = kept.length === 0 ? "" : `; failed: ${kept.map(({ sourceId }) => sourceId).join(", ")}`
+  return kv(
+    "Last fetch",
+    `${timestamp}, ${countsText(lastFetch)}, ${result}${without}`,
+    kept.length === 0 ? "ok" : "warn"
+  )
 }
 
 const nextFetchText = ({ fetchingSince, isPolling, nextFetch }: ContentState): string =>
@@ -257,7 +286,7 @@ const rejectionRow = ({ since, sourceId, violations }: Rejection): Row =>
   list(
     "Rejected",
     [
-      `since ${since}: the content of the source "${sourceId}" is not as expected; the active version stays`,
+      `since ${since}: the content of the source "${sourceId}" is not as expected; its content in the active version stays`,
       ...violations.map(violationText)
     ].map((line) => text(line, "error"))
   )

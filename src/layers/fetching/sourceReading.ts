@@ -53,9 +53,12 @@ const isHeldUp = ({ waiting }: SourceProgress): boolean =>
   waiting !== undefined && waiting.reason !== "pacing"
 
 export const sourceRows = (
-  { data, fetchingSince, lastError, lastSuccess, progress }: SourceState,
+  { data, failing, fetchingSince, lastError, lastSuccess, progress }: SourceState,
   rejection: Rejection | undefined
 ): ReadonlyArray<Row> => [
+  ...(failing === undefined
+    ? []
+    : [kv("Failing", `since ${failing.since}; its content is from before`, "warn")]),
   progress !== undefined
     ? kv("Now", progressText(progress), isHeldUp(progress) ? "warn" : "ok")
     : fetchingSince !== undefined

@@ -20,6 +20,7 @@ interface Steps {
   readonly fetchNew: Effect.Effect<unknown, FetchError>
   readonly poll: Effect.Effect<PollResult, FetchError> | undefined
   readonly pollFailed: (error: FetchError) => Effect.Effect<unknown, FetchError>
+  readonly isRetried: Effect.Effect<boolean>
   readonly sweepIfDue: Effect.Effect<void>
   /** Emits when there may be something new between ticks. */
   readonly changes: Stream.Stream<void>
@@ -38,7 +39,7 @@ export const keepFetching = Effect.fnUntraced(function* (
   const fetching = slice
     .note(({ nextFetch, ...before }) => before)
     .pipe(
-      Effect.zipRight(fetchQuietly(tick(steps, slice))),
+      Effect.zipRight(fetchQuietly(Effect.zipRight(tick(steps, slice), steps.isRetried))),
       // A change that is taken just as the pause ends is not lost: a tick follows.
       Effect.flatMap((isTransient) => Effect.asVoid(endedBy(pause(isTransient))(Queue.take(changed)))),
       Effect.forever
@@ -86,9 +87,8 @@ const markPolling = <A, E>(poll: Effect.Effect<A, E>, { note }: ContentSlice) =>
   )
 
 /** Gives whether to try again soon. The error is reported already; a defect must not end the loop either. */
-const fetchQuietly = (fetch: Effect.Effect<unknown, FetchError>) =>
+const fetchQuietly = (fetch: Effect.Effect<boolean, FetchError>) =>
   fetch.pipe(
-    Effect.as(false),
     Effect.catchAll((error) => Effect.succeed(error.isTransient)),
     Effect.catchAllCause((cause) =>
       Effect.as(

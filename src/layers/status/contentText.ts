@@ -4,7 +4,12 @@
 import { printableLine } from "../../internal/printable.ts"
 import { countText } from "../../internal/readable.ts"
 import type { Changes, ContentDiff, FieldChange, RecordChange } from "../../services/ContentDiff.ts"
+import type { KeptSource } from "../../services/VersionStore.ts"
 import type { Violation } from "../../services/Violation.ts"
+
+/** A source that could not be fetched for a version. */
+export const oldText = ({ sourceId, since }: KeptSource): string =>
+  `the content of "${printableLine(sourceId)}" is from before ${since}, when its fetches began to fail`
 
 /** How many changes are listed. */
 const maxNamed = 3

@@ -98,7 +98,7 @@ describe("a rejected version", () => {
       })
       expect(yield* readManifest).toEqual(before)
       const since =
-        'since 1970-01-01T00:00:01.000Z: the content of the source "objects" is not as expected; the active version stays'
+        'since 1970-01-01T00:00:01.000Z: the content of the source "objects" is not as expected; its content in the active version stays'
       expect(yield* rejectedRows).toEqual([
         [since, "error"],
         [text, "error"]
