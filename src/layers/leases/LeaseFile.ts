@@ -48,7 +48,7 @@ export interface LeaseFile extends Heard {
   readonly modifiedAt: number
 }
 
-/** Updates what is known of a file; `undefined` if there is no file. Reads only new and changed files. */
+/** Updates what is known of a file; `undefined` if there is no file. Reads only new and changed files: `before` is unchanged. */
 export const inspect = Effect.fnUntraced(
   function* (file: string, before: LeaseFile | undefined) {
     const fs = yield* FileSystem.FileSystem
@@ -60,6 +60,7 @@ export const inspect = Effect.fnUntraced(
     }
     const found = millisOf(stats.mtime)
     const isSame = before?.modifiedAt === found && before.size === size
+    if (isSame && wall - before.changedAt > youngMs) return before
     // A file in the future was written while the clock was wrong. After a restart, the lease would count as fresh until
     // that time. The file of another user stays as it is.
     const modifiedAt =
@@ -71,7 +72,7 @@ export const inspect = Effect.fnUntraced(
         : found
     const changedAt = Math.min(isSame ? before.changedAt : found, wall)
     const renewedAt = isSame ? before.renewedAt : monotonic - (wall - changedAt)
-    const lease = isSame && wall - changedAt > youngMs ? before.lease : yield* read(file, size)
+    const lease = yield* read(file, size)
     return {
       changedAt,
       modifiedAt,

@@ -128,7 +128,7 @@ const look = Effect.fnUntraced(function* (consumerId: string) {
   const { leases } = yield* Known
   const before = leases.get(consumerId)
   const after = yield* LeaseFile.inspect(yield* fileOf(consumerId), before)
-  if (leases.get(consumerId) === before) {
+  if (after !== before && leases.get(consumerId) === before) {
     yield* after === undefined ? Effect.sync(() => leases.delete(consumerId)) : learn(consumerId, after)
   }
 })
@@ -147,7 +147,13 @@ const forEachConsumer = Effect.fnUntraced(function* <R>(
     .filter((name) => name.endsWith(extension))
     .map((name) => name.slice(0, -extension.length))
     .filter(isPlainFileName)
-  yield* Effect.forEach(new Set([...leases.keys(), ...found]), work, { concurrency: 8, discard: true })
+  const ids = Array.fromIterable(new Set([...leases.keys(), ...found]))
+  // A fiber for each part, and not for each consumer.
+  const parts = Array.chunksOf(ids, Math.max(1, Math.ceil(ids.length / 8)))
+  yield* Effect.forEach(parts, (part) => Effect.forEach(part, work, { discard: true }), {
+    concurrency: "unbounded",
+    discard: true
+  })
 })
 
 const hasEnded = Effect.fnUntraced(function* (consumerId: string) {

@@ -47,6 +47,7 @@ export const screensOf = (
       })
     )
   )
+  const reported = new Set(heard.map(({ id }) => id))
   const present = new Set(heard.filter(isHeardOf).map(({ id }) => id))
   const listed = heard.filter((screen) =>
     expected.has(screen.id)
@@ -54,7 +55,7 @@ export const screensOf = (
       : screen.word !== "closed" && timeOf(screen) < Date.parse(screen.lastReport?.until ?? "")
   )
   const unseen = screens
-    .filter(({ id }) => !heard.some((screen) => screen.id === id))
+    .filter(({ id }) => !reported.has(id))
     .map(
       ({ id }): Found => ({
         id,

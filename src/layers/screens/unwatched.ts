@@ -14,7 +14,7 @@ type Unwatched = (problem: Problem) => string | undefined
 export const unwatchedScreens =
   ({ screens }: Pick<ReportContext, "screens">): Unwatched =>
   ({ code, subject }) => {
-    const reasons = screens.flatMap(({ id, word }) => (id === subject ? [reasonOf(word, code)] : []))
+    const reasons = screens.filter(({ id }) => id === subject).map(({ word }) => reasonOf(word, code))
     return reasons.length === 0 ? "forgotten" : reasons.includes(undefined) ? undefined : reasons[0]
   }
 

@@ -8,6 +8,7 @@ import { CommandBus } from "../../../src/services/CommandBus.ts"
 import type { ContentSource } from "../../../src/services/ContentSource.ts"
 import { VersionStore } from "../../../src/services/VersionStore.ts"
 import { contentState, fetch, services } from "../../support/content.ts"
+import { eventually } from "../../support/waiting.ts"
 
 const identity = { node: { id: "hall" }, screens: [{ id: "left" }, { id: "right" }] }
 const versionId = "19700101T000000Z"
@@ -139,6 +140,8 @@ describe("the screens of a content plugin", () => {
         yield* versions
         yield* Effect.forEach(acks, (ack) => Effect.ignore(acknowledge(ack.consumerId, ack)))
         yield* Effect.flatMap(VersionStore, ({ sweep }) => sweep)
+        // On a busy machine, the first reading of so many files takes longer than a look waits.
+        yield* eventually(Effect.map(screens, ({ length }) => length > 0))
         const known = yield* screens
         expect(known).toHaveLength(256)
         expect(known[0]).toMatchObject({ id: "left", versionId })
