@@ -216,9 +216,11 @@ export const readParts = ({
   return Stream.mapError(parts, (cause) => failed(`cannot be read again: ${explain(cause)}`, cause))
 }
 
+/** The items of a list. */
+export const readItems = (file: string) => Stream.flattenIterables(readList(file))
+
 /** The records of a table. */
-export const readRecords = (file: string) =>
-  Stream.flattenIterables(readList(file)).pipe(Stream.filter(Predicate.isReadonlyRecord))
+export const readRecords = (file: string) => Stream.filter(readItems(file), Predicate.isReadonlyRecord)
 
 /** The keys of a key/value table. */
 export const readKeys = (file: string) =>

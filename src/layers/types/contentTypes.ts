@@ -15,7 +15,7 @@ import { explain } from "../../files/systemError.ts"
 import type { DocumentSchema } from "../../services/ContentSource.ts"
 import type { KeptContent } from "../../services/Plugin.ts"
 import { Manifest } from "../../services/VersionStore.ts"
-import { readRecords } from "../documents/documentFile.ts"
+import { readItems } from "../documents/documentFile.ts"
 import { type DocumentShape, declaration } from "./declaration.ts"
 import {
   both,
@@ -161,7 +161,7 @@ const parse = Schema.decode(Schema.parseJson())
 
 /** Marks a document that was not read to its end: it may have other fields. */
 const recordsShape = (file: string) =>
-  readRecords(file).pipe(
+  readItems(file).pipe(
     Stream.grouped(1000),
     Stream.runFoldWhile<Shape, Chunk.Chunk<unknown>>(
       nothing,

@@ -42,6 +42,7 @@ const makeProject = Effect.gen(function* () {
   yield* fs.makeDirectory(`${directory}/content`)
   yield* folder.write("content/Objects.csv", "id,title,year,picture\n1,Bell,1862,bell.svg\n2,Barometer,,\n")
   yield* folder.write("content/Settings.json", '{ "title": "Kept", "slideSeconds": 16 }')
+  yield* folder.write("content/Words.json", '["Kept", 16]')
   const file = `${directory}/vitrine.config.ts`
   const output = `${directory}/vitrine.d.ts`
   const write = (...texts: ReadonlyArray<unknown>) => Effect.sync(() => void said.push(texts.join(" ")))
@@ -97,6 +98,7 @@ describe("vitrine types", () => {
         readonly slideSeconds?: number
         readonly title?: string
       }
+      readonly Words: ReadonlyArray<string | number>
 `)
       yield* project.run()
       expect(project.said).toEqual([

@@ -28,7 +28,7 @@ import {
   FolderInUse,
   type FolderLook,
   isSame,
-  lookAtFolder,
+  makeLook,
   stillWritten
 } from "./lookAtFolder.ts"
 
@@ -117,7 +117,7 @@ export const make = Effect.fnUntraced(function* (
   { call, guard }: FolderCalls
 ): Effect.fn.Return<WatchedFolder> {
   const state = yield* Ref.make<State>({ renewed: 0 })
-  const looking = lookAtFolder(directory, hasDocuments, call)
+  const looking = makeLook(directory, hasDocuments, call)
 
   /** Fails while another program still has a wanted file open. */
   const checkHeld = Effect.gen(function* () {

@@ -111,109 +111,147 @@ const checkPlaceholders = (
 /** The look at a folder without documents that does not exist yet. */
 const nothing: FolderLook = { files: [], folders: [], stamp: "nothing", leftOut: [] }
 
+/** The names in a folder as they were listed, and those of the files and folders that belong into a version, in order. */
+interface Listed {
+  readonly names: ReadonlyArray<string>
+  readonly wanted: ReadonlyArray<{ readonly index: number; readonly name: string }>
+}
+
 /**
- * Looks at a folder and all folders in it, with one call for each file. `directory` is absolute. Without documents,
- * it may be empty or missing.
+ * Makes the looks at a folder and all folders in it, with one call for each file. `directory` is absolute. Without
+ * documents, it may be empty or missing. Names are checked and sorted, and files are hashed, only if they differ from
+ * the look before.
  */
-export const lookAtFolder = Effect.fn("FolderSource.look")(function* (
-  directory: string,
-  hasDocuments: boolean,
-  call: FolderCalls["call"]
-) {
-  const root = yield* attempt(
-    () =>
-      call(() => disk.realpath(directory)).catch((cause) => {
-        if (hasDocuments || errorCode(cause) !== "ENOENT") throw cause
-      }),
-    cannotRead(directory)
-  )
-  if (root === undefined) return nothing
-  const files: FolderFile[] = []
-  const folders: string[] = []
-  const leftOut: string[] = []
-  const hash = createHash("sha256")
+export const makeLook = (directory: string, hasDocuments: boolean, call: FolderCalls["call"]) => {
+  let listedBefore: ReadonlyMap<string, Listed> = new Map()
+  let last: FolderLook | undefined
 
-  /** `undefined` for a file that has vanished since its folder was listed, or whose name is no UTF-8. */
-  const ifThere = <A>(path: string, asking: Promise<A>) =>
-    asking.catch((cause) => {
-      if (errorCode(cause) !== "ENOENT") throw unreadable(path)(cause)
-      if (path.includes("\ufffd")) {
-        leftOut.push(
-          `${printablePath(path)}: the name of this file is no UTF-8, so it is left out. Rename it.`
-        )
-      }
-      return undefined
-    })
-
-  const lookAtFile = async (entry: Dirent, place: string, path: string): Promise<FolderFile | undefined> => {
-    const target = entry.isSymbolicLink() ? await targetOf(root, place, path, call) : place
-    const stats = await ifThere(
-      path,
-      call(() => disk.lstat(target))
+  /** Fails if a name is not possible in a version. */
+  const checked = Effect.fnUntraced(function* (prefix: string, names: ReadonlyArray<string>) {
+    const before = listedBefore.get(prefix)
+    if (before?.names.length === names.length && names.every((name, at) => name === before.names[at])) {
+      return before
+    }
+    yield* checkPlaceholders(prefix, names)
+    const wanted = names
+      .map((name, index) => ({ index, name: name.normalize() }))
+      .filter(({ index }) => !isIgnored(names[index] ?? ""))
+      .sort((one, other) => (one.name < other.name ? -1 : 1))
+    yield* checkNames(
+      prefix,
+      wanted.map(({ name }) => name),
+      hasDocuments && prefix === ""
     )
-    if (entry.isSymbolicLink() && stats?.isDirectory()) {
-      throw new SourceError({
-        place: printablePath(path),
-        detail: "is a link to a folder. Copy the folder itself."
+    return { names, wanted }
+  })
+
+  return Effect.gen(function* () {
+    const root = yield* attempt(
+      () =>
+        call(() => disk.realpath(directory)).catch((cause) => {
+          if (hasDocuments || errorCode(cause) !== "ENOENT") throw cause
+        }),
+      cannotRead(directory)
+    )
+    if (root === undefined) return nothing
+    const files: FolderFile[] = []
+    const folders: string[] = []
+    const leftOut: string[] = []
+    const listedNow = new Map<string, Listed>()
+
+    /** `undefined` for a file that has vanished since its folder was listed, or whose name is no UTF-8. */
+    const ifThere = <A>(path: string, asking: Promise<A>) =>
+      asking.catch((cause) => {
+        if (errorCode(cause) !== "ENOENT") throw unreadable(path)(cause)
+        if (path.includes("\ufffd")) {
+          leftOut.push(
+            `${printablePath(path)}: the name of this file is no UTF-8, so it is left out. Rename it.`
+          )
+        }
+        return undefined
+      })
+
+    const lookAtFile = async (
+      entry: Dirent,
+      place: string,
+      path: string
+    ): Promise<FolderFile | undefined> => {
+      const target = entry.isSymbolicLink() ? await targetOf(root, place, path, call) : place
+      const stats = await ifThere(
+        path,
+        call(() => disk.lstat(target))
+      )
+      if (entry.isSymbolicLink() && stats?.isDirectory()) {
+        throw new SourceError({
+          place: printablePath(path),
+          detail: "is a link to a folder. Copy the folder itself."
+        })
+      }
+      if (stats?.isFile()) return { path, place: target, call, ...seenOf(stats) }
+      if (stats !== undefined)
+        leftOut.push(`${printablePath(path)}: it is ${kindOf(stats)}, and no file, so it is left out.`)
+      return undefined
+    }
+
+    const list = (folder: string, prefix: string) => {
+      const entries = () => call(() => disk.readdir(folder, { withFileTypes: true }))
+      return prefix === ""
+        ? attempt(entries, cannotRead(directory))
+        : attempt(() => ifThere(prefix.slice(0, -1), entries()))
+    }
+
+    const lookInside = (folder: string, prefix: string): Effect.Effect<void, SourceError | FolderInUse> =>
+      Effect.gen(function* () {
+        const listed = (yield* list(folder, prefix)) ?? []
+        const found = yield* checked(
+          prefix,
+          listed.map(({ name }) => name)
+        )
+        listedNow.set(prefix, found)
+        const entries = found.wanted.flatMap(({ index, name }) => {
+          const entry = listed[index]
+          return entry === undefined ? [] : [{ entry, place: join(folder, entry.name), name }]
+        })
+        folders.push(folder)
+        const others = entries.filter(({ entry }) => !entry.isDirectory())
+        const looked = yield* forEachFile(
+          others,
+          ({ entry, name, place }) => lookAtFile(entry, place, prefix + name),
+          unreadable("")
+        )
+        for (const file of looked) if (file !== undefined) files.push(file)
+        for (const { entry, name, place } of entries) {
+          if (entry.isDirectory()) yield* lookInside(place, `${prefix}${name}/`)
+        }
+      })
+
+    yield* lookInside(root, "")
+    if (files.length === 0 && hasDocuments) {
+      return yield* new SourceError({
+        place: directory,
+        detail: "there are no files in this folder. Is its disk or network share connected?",
+        isTransient: true
       })
     }
-    if (stats?.isFile()) return { path, place: target, call, ...seenOf(stats) }
-    if (stats !== undefined)
-      leftOut.push(`${printablePath(path)}: it is ${kindOf(stats)}, and no file, so it is left out.`)
-    return undefined
-  }
+    const before = last?.files ?? []
+    const isUnchanged = files.length === before.length && files.every((file, at) => isEqual(file, before[at]))
+    const stamp = isUnchanged && last !== undefined ? last.stamp : stampOf(files)
+    listedBefore = listedNow
+    last = { files, folders, stamp, leftOut }
+    return last
+  }).pipe(Effect.withSpan("FolderSource.look"))
+}
 
-  const list = (folder: string, prefix: string) => {
-    const entries = () => call(() => disk.readdir(folder, { withFileTypes: true }))
-    return prefix === ""
-      ? attempt(entries, cannotRead(directory))
-      : attempt(() => ifThere(prefix.slice(0, -1), entries()))
-  }
+const isEqual = (file: FolderFile, other: FolderFile | undefined): boolean =>
+  file.path === other?.path && isSame(file, other)
 
-  const lookInside = (folder: string, prefix: string): Effect.Effect<void, SourceError | FolderInUse> =>
-    Effect.gen(function* () {
-      const listed = (yield* list(folder, prefix)) ?? []
-      yield* checkPlaceholders(
-        prefix,
-        listed.map(({ name }) => name)
-      )
-      const entries = listed
-        .filter(({ name }) => !isIgnored(name))
-        .map((entry) => ({ entry, place: join(folder, entry.name), name: entry.name.normalize() }))
-        .sort((one, other) => (one.name < other.name ? -1 : 1))
-      folders.push(folder)
-      yield* checkNames(
-        prefix,
-        entries.map(({ name }) => name),
-        hasDocuments && prefix === ""
-      )
-      const others = entries.filter(({ entry }) => !entry.isDirectory())
-      const looked = yield* forEachFile(
-        others,
-        ({ entry, name, place }) => lookAtFile(entry, place, prefix + name),
-        unreadable("")
-      )
-      for (const file of looked) {
-        if (file !== undefined) {
-          files.push(file)
-          hash.update(JSON.stringify([file.path, file.size, file.modified, file.changed, file.inode]))
-        }
-      }
-      for (const { entry, name, place } of entries) {
-        if (entry.isDirectory()) yield* lookInside(place, `${prefix}${name}/`)
-      }
-    })
-
-  yield* lookInside(root, "")
-  if (files.length === 0 && hasDocuments) {
-    return yield* new SourceError({
-      place: directory,
-      detail: "there are no files in this folder. Is its disk or network share connected?",
-      isTransient: true
-    })
+const stampOf = (files: ReadonlyArray<FolderFile>): string => {
+  const hash = createHash("sha256")
+  for (const { changed, inode, modified, path, size } of files) {
+    hash.update(JSON.stringify([path, size, modified, changed, inode]))
   }
-  return { files, folders, stamp: hash.digest("hex"), leftOut } satisfies FolderLook
-})
+  return hash.digest("hex")
+}
 
 const kindOf = (stats: Stats): string =>
   stats.isFIFO() ? "a pipe" : stats.isSocket() ? "a socket" : "a device"
