@@ -28,17 +28,21 @@ export const layer: Layer.Layer<HttpClient.HttpClient> = Layer.scoped(
     )
 
     /** Made by the first request, because the environment is complete by then, and loading takes as long as all other modules. */
-    const lazily = (isNamed: boolean) =>
-      Effect.tryPromise(() => import("./agent.ts")).pipe(
-        Effect.flatMap(({ makeAgent }) => Effect.try(() => makeAgent(isNamed))),
-        Effect.map(({ agent, client }) => {
-          agents.push(agent)
-          return client
-        }),
-        Effect.cached
-      )
-    const named = yield* lazily(true)
-    const elsewhere = yield* lazily(false)
+    const lazily = (isNamed: boolean) => {
+      // No cached effect: it would keep the interruption of the first request.
+      let loading: Promise<HttpClient.HttpClient> | undefined
+      const load = async () => {
+        const { agent, client } = (await import("./agent.ts")).makeAgent(isNamed)
+        agents.push(agent)
+        return client
+      }
+      return Effect.tryPromise(() => {
+        loading ??= load()
+        return loading
+      })
+    }
+    const named = lazily(true)
+    const elsewhere = lazily(false)
 
     const clientFor = (url: string, hosts: ReadonlySet<string>) =>
       Effect.try(() => {
