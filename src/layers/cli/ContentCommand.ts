@@ -54,7 +54,7 @@ interface ContentCommand<A, I> extends Omit<Asked, "command"> {
   /** Whether the exit status is 1. Default: never. */
   readonly isFailure?: (result: A) => boolean
   /** What failed, for people, on stderr. Default nothing. */
-  readonly failureText?: (result: A) => string
+  readonly failureText?: (result: A, context: TextContext) => string
 }
 
 export interface TextContext {
@@ -85,10 +85,11 @@ export const make =
         isHere ? wrongPlugin(name) : otherProgram()
       )
       const now = yield* Clock.currentTimeMillis
-      yield* Console.log(options.json ? printableJson(decoded, 2) : text(decoded, { isHere, now }))
+      const context = { isHere, now }
+      yield* Console.log(options.json ? printableJson(decoded, 2) : text(decoded, context))
       if (isFailure(decoded)) {
         setExitStatus("failure")
-        yield* failureText === undefined ? Effect.void : Console.error(failureText(decoded))
+        yield* failureText === undefined ? Effect.void : Console.error(failureText(decoded, context))
       }
     })
 

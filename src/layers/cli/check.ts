@@ -4,7 +4,7 @@
 import * as Schema from "effect/Schema"
 import { countsText } from "../../internal/contentCounts.ts"
 import { printable, printableJson, printableLine } from "../../internal/printable.ts"
-import { countText } from "../../internal/readable.ts"
+import { countText, momentText } from "../../internal/readable.ts"
 import { ContentCheck } from "../../services/ContentCheck.ts"
 import { FetchOutcome } from "../../services/ContentEvents.ts"
 import { ContentSample, type SampledDocument } from "../../services/ContentSample.ts"
@@ -22,9 +22,9 @@ export const fetch = ContentCommand.make({
   },
   text: (outcome) => printableJson(outcome, 2),
   isFailure: ({ kept = [] }) => kept.length > 0,
-  failureText: ({ changed, held, kept = [], versionId }) =>
+  failureText: ({ changed, held, kept = [], versionId }, { now }) =>
     [
-      ...kept.map(keptText),
+      ...kept.map(keptText(now)),
       held?.waiting === undefined
         ? `Version ${versionId} ${changed ? "was published all the same" : "stays: nothing else has changed"}.`
         : `Version ${held.waiting} waits all the same; version ${versionId} stays active.`
@@ -32,8 +32,10 @@ export const fetch = ContentCommand.make({
 })
 
 /** Each line begins with the name of the source. */
-const keptText = ({ message = "", since, sourceId }: KeptSource): string =>
-  `${printableLine(sourceId)}: failed since ${since}, so its content stays as it is. ${printable(message)}`
+const keptText =
+  (now: number) =>
+  ({ message = "", since, sourceId }: KeptSource): string =>
+    `${printableLine(sourceId)}: failed since ${momentText(new Date(since), now)}, so its content stays as it is. ${printable(message)}`
 
 export const check = ContentCommand.make({
   name: "check",
@@ -42,17 +44,17 @@ export const check = ContentCommand.make({
   isOnDisk: false,
   triesConfiguration: true,
   interrupted: { there: "The controller goes on checking.", here: "Interrupted before the end." },
-  text: (result) => ("sampled" in result ? sampleText(result) : checkText(result)),
+  text: (result, { now }) => ("sampled" in result ? sampleText(result) : checkText(result, now)),
   isFailure: (result) => "kept" in result
 })
 
 type CheckedSource = ContentCheck["sources"][number]
 
-const checkText = ({ kept = [], sources, ...changes }: ContentCheck): string => {
+const checkText = ({ kept = [], sources, ...changes }: ContentCheck, now: number): string => {
   const ids = kept.map(({ sourceId }) => sourceId)
   return [
     ...sources.filter(({ sourceId }) => !ids.includes(sourceId)).map(sourceText),
-    ...kept.map(keptText),
+    ...kept.map(keptText(now)),
     ...changeLines(shortened(changes)),
     `${kept.length === 0 ? "Everything" : "Everything else"} is as expected. A fetch ${
       sources.some(({ changed }) => changed) ? "makes a new version" : "changes nothing"

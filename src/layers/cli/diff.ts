@@ -2,6 +2,7 @@
  * `vitrine diff`
  */
 import { printableLine } from "../../internal/printable.ts"
+import { momentText, withLocalTimes } from "../../internal/readable.ts"
 import {
   type Changes,
   ContentDiff,
@@ -11,14 +12,21 @@ import {
 import { oldText, recordTitle, valueWords } from "../status/contentText.ts"
 import * as ContentCommand from "./ContentCommand.ts"
 
-const diffText = ({ from, kept = [], to, ...changes }: ContentDiff): string => {
+const diffText = (
+  { from, kept, to, ...changes }: ContentDiff,
+  { now }: ContentCommand.TextContext
+): string => {
   const lines = changeLines(changes)
   return [
     `From version ${from} to ${to}:`,
     ...(lines.length === 0 ? ["Nothing is different."] : lines),
-    ...kept.map((source) => `In version ${to}, ${oldText(source)}.`)
+    ...oldLines(to, kept, now)
   ].join("\n")
 }
+
+/** The sources whose content in this version is old, one line each. */
+export const oldLines = (versionId: string, kept: ContentDiff["kept"] = [], now: number) =>
+  kept.map((source) => `In version ${versionId}, ${withLocalTimes(oldText(source), now, momentText)}.`)
 
 export const run = ContentCommand.make({
   name: "diff",

@@ -3,9 +3,9 @@
  */
 import { momentText } from "../../internal/readable.ts"
 import { HoldOutcome } from "../../services/VersionStore.ts"
-import { oldText } from "../status/contentText.ts"
 import { caller } from "./askController.ts"
 import * as ContentCommand from "./ContentCommand.ts"
+import { oldLines } from "./diff.ts"
 import type { Options } from "./program.ts"
 
 const outcomeText = (
@@ -41,10 +41,7 @@ const releasedText = (outcome: HoldOutcome, context: ContentCommand.TextContext)
 const withOld =
   (text: typeof outcomeText): typeof outcomeText =>
   (outcome, context) =>
-    [
-      text(outcome, context),
-      ...(outcome.kept ?? []).map((source) => `In version ${outcome.versionId}, ${oldText(source)}.`)
-    ].join("\n")
+    [text(outcome, context), ...oldLines(outcome.versionId, outcome.kept, context.now)].join("\n")
 
 const common = {
   fields: (versionId?: string) => ({ by: caller(), versionId }),
