@@ -3,6 +3,7 @@
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
 import * as ExecutionStrategy from "effect/ExecutionStrategy"
@@ -74,6 +75,15 @@ export const closedIfFailed = <A, E, R>(
     })
   )
 
+/**
+ * Waits for the end of the effect, but not longer than the duration: `None` if it then still runs, in the background, until its
+ * interruption is complete. Also limits an effect in a finalizer, which cannot be interrupted.
+ */
+export const endWithin =
+  (duration: Duration.DurationInput) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<Option.Option<A>, E, R> =>
+    effect.pipe(Effect.disconnect, Effect.interruptible, Effect.timeoutOption(duration))
+
 /** How long fibers may continue after the end of their scope has begun, in milliseconds. Then they are interrupted. */
 const graceMs = 1200
 
@@ -84,8 +94,8 @@ const cleanUpMs = 300
 export const makeAwaitEnd = Effect.gen(function* () {
   const fibers = new Set<Fiber.RuntimeFiber<unknown, unknown>>()
   yield* Effect.addFinalizer(() =>
-    within(() => Fiber.awaitAll(fibers), graceMs).pipe(
-      Effect.zipRight(within(() => Fiber.interruptAll(fibers), cleanUpMs)),
+    endWithin(graceMs)(Effect.suspend(() => Fiber.awaitAll(fibers))).pipe(
+      Effect.zipRight(endWithin(cleanUpMs)(Effect.suspend(() => Fiber.interruptAll(fibers)))),
       Effect.withClock(Clock.make())
     )
   )
@@ -94,7 +104,3 @@ export const makeAwaitEnd = Effect.gen(function* () {
     fiber.addObserver(() => fibers.delete(fiber))
   }
 })
-
-/** The time limit runs in its own fiber, which can be interrupted; the fiber of the scope may be interrupted already. */
-const within = (end: () => Effect.Effect<void>, milliseconds: number) =>
-  Effect.timeoutOption(Effect.interruptible(Effect.suspend(end)), milliseconds)

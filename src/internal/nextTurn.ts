@@ -1,7 +1,9 @@
 /**
  * Turns of the event loop between the parts of long work.
  */
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import { unsafeMonotonicMillis } from "./monotonicMillis.ts"
 
 /** A turn of the event loop, in which sockets are read and written. */
 export const nextTurn = Effect.async<void>((resume) => {
@@ -9,17 +11,20 @@ export const nextTurn = Effect.async<void>((resume) => {
   return Effect.sync(() => clearImmediate(turn))
 })
 
+/** Work takes real time, also beside a clock of tests. */
+const machine = Clock.make()
+
 /**
  * For long work: run it between the parts. It waits for a turn of the event loop if 10 ms have passed since the last
  * turn.
  */
 export const makeGiveWay = (): Effect.Effect<void> => {
-  let since = performance.now()
+  let since = unsafeMonotonicMillis(machine)
   return Effect.suspend(() =>
-    performance.now() - since < maxMillis
+    unsafeMonotonicMillis(machine) - since < maxMillis
       ? Effect.void
       : Effect.map(nextTurn, () => {
-          since = performance.now()
+          since = unsafeMonotonicMillis(machine)
         })
   )
 }

@@ -1,5 +1,5 @@
 /**
- * Warnings about frequent events, logged once.
+ * Warnings about frequent events, logged once, or once until it works again.
  */
 import * as Effect from "effect/Effect"
 import * as HashSet from "effect/HashSet"
@@ -26,32 +26,37 @@ export const makeWarnOnce = (warning: (name: string) => string) => {
     }).pipe(Effect.flatten)
 }
 
-/** Logs the first failure, and the next one only after a success. */
-export const makeWarnWhile = (warning: (message: string) => string) => {
-  const failing = Ref.unsafeMake(false)
+/** Failures since the last success, counted by their kinds. */
+type Failures = ReadonlyMap<string, number>
+
+const none: Failures = new Map()
+
+/** How many kinds of failures are logged until a success. */
+const maxKinds = 16
+
+/** Logs the first failure of each kind, and the next one only after a success. A success after a failure logs `again`. */
+export const makeWarnWhile = (warning: (message: string) => string, again?: string) => {
+  const failures = Ref.unsafeMake(none)
   return {
-    isFailing: Ref.get(failing),
-    works: Ref.set(failing, false),
-    fails: (message: string): Effect.Effect<void> =>
-      Effect.flatMap(Ref.getAndSet(failing, true), (wasFailing) =>
-        wasFailing ? Effect.void : Effect.logWarning(warning(message))
+    isFailing: Effect.map(Ref.get(failures), ({ size }) => size > 0),
+    /** Returns the number of failures since the last success. */
+    works: Effect.flatMap(Ref.getAndSet(failures, none), (before) =>
+      Effect.as(
+        before.size === 0 || again === undefined ? Effect.void : Effect.logInfo(again),
+        [...before.values()].reduce((sum, count) => sum + count, 0)
       )
+    ),
+    fails: (message: string, kind = ""): Effect.Effect<void> =>
+      Ref.modify(failures, (before) => {
+        const isFirst = !before.has(kind) && before.size < maxKinds
+        const known = isFirst || before.has(kind) ? kind : ""
+        return [
+          isFirst ? Effect.logWarning(warning(message)) : Effect.logDebug(warning(message)),
+          new Map([...before, [known, (before.get(known) ?? 0) + 1]])
+        ]
+      }).pipe(Effect.flatten)
   }
 }
-
-/** Failures since the last success, counted by their kinds. */
-export const makeFailures = Effect.map(Ref.make<ReadonlyMap<string, number>>(new Map()), (counts) => ({
-  /** Counts a failure. Returns whether it is the first of its kind. */
-  add: (kind: string) =>
-    Ref.modify(counts, (before) => [
-      !before.has(kind),
-      new Map([...before, [kind, (before.get(kind) ?? 0) + 1]])
-    ]),
-  /** For a success: clears the counts, and returns the number of failures. */
-  end: Effect.map(Ref.getAndSet(counts, new Map()), (before) =>
-    [...before.values()].reduce((sum, count) => sum + count, 0)
-  )
-}))
 
 /**
  * The kind of a failure, independent of the file, record or server in it: the system's code in the chain of causes,

@@ -1,7 +1,7 @@
 /**
  * The routes of the content server. A version stays on disk while clients read it.
  */
-import * as HttpRouter from "@effect/platform/HttpLayerRouter"
+import * as HttpLayerRouter from "@effect/platform/HttpLayerRouter"
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
@@ -72,7 +72,7 @@ export const make = Effect.fnUntraced(function* (content: string, find: Find) {
   })
 
   return [
-    HttpRouter.route("GET", "*", (request) =>
+    HttpLayerRouter.route("GET", "*", (request) =>
       answer(request).pipe(
         Effect.catchTags({
           BadArgument: (error) => Effect.fail(new Unreadable({ cause: error })),

@@ -10,9 +10,9 @@ import { text as readText } from "node:stream/consumers"
 import * as NodeStream from "@effect/platform-node/NodeStream"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import { createParser, type EventSourceMessage } from "eventsource-parser"
 import { socketAddress } from "../../files/folderLock.ts"
 import { jsonText } from "../../internal/jsonText.ts"
 import { excerpt } from "../../internal/printable.ts"
@@ -105,25 +105,25 @@ export const make = (path: string) =>
 
     const process = query(call(ControllerProcess, "GET", "/process"))
 
-    const eventsOf = ({ body }: Response) =>
-      NodeStream.fromReadable<IpcConnectionLost, Uint8Array>(
+    const eventsOf = ({ body }: Response) => {
+      const events: Array<EventSourceMessage> = []
+      const parser = createParser({ onEvent: (event) => void events.push(event) })
+      return NodeStream.fromReadable<IpcConnectionLost, Uint8Array>(
         () => body,
         () => lost,
         { closeOnDone: false }
       ).pipe(
         Stream.decodeText(),
-        Stream.splitLines,
-        Stream.mapAccum("", (name, line) =>
-          line.startsWith("event: ")
-            ? [line.slice(7), Option.none()]
-            : [name, line.startsWith("data: ") ? Option.some({ name, data: line.slice(6) }) : Option.none()]
-        ),
-        Stream.filterMap((event) => event),
-        Stream.mapEffect(({ data, name }) =>
-          understood("/events", (): IpcEvent => ({ name, payload: JSON.parse(data) }))
+        Stream.mapConcat((text) => {
+          parser.feed(text)
+          return events.splice(0)
+        }),
+        Stream.mapEffect(({ data, event = "" }) =>
+          understood("/events", (): IpcEvent => ({ name: event, payload: JSON.parse(data) }))
         ),
         Stream.concat(Stream.fail(lost))
       )
+    }
 
     return IpcClient.of({
       process,

@@ -12,6 +12,7 @@ import * as HashSet from "effect/HashSet"
 import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
+import { endWithin } from "../../internal/background.ts"
 import { monotonicMillis } from "../../internal/monotonicMillis.ts"
 import { InvalidOptions, needsEffect3, type PlacedIssue } from "../../internal/Options.ts"
 import {
@@ -164,11 +165,7 @@ const makeTimedScope = (what: string, end: Effect.Effect<number>, kept: number) 
   Effect.acquireRelease(Scope.make(), (scope, exit) =>
     Effect.gen(function* () {
       const remaining = (yield* end) - (yield* monotonicMillis) - kept
-      const closed = yield* Scope.close(scope, exit).pipe(
-        Effect.disconnect,
-        Effect.interruptible,
-        Effect.timeoutOption(Math.max(remaining, 0))
-      )
+      const closed = yield* endWithin(Math.max(remaining, 0))(Scope.close(scope, exit))
       if (Option.isNone(closed)) {
         yield* Effect.logWarning(`${what} did not shut down in time`)
       }

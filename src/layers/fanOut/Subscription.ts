@@ -17,6 +17,7 @@ import { monotonicMillis, now } from "../../internal/monotonicMillis.ts"
 import { printableLine } from "../../internal/printable.ts"
 import { resubscribe } from "../../internal/Schedules.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
+import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import { type BusEvent, EventBus, EventBusError } from "../../services/EventBus.ts"
 import type { BusProblem } from "../../services/Slices.ts"
 
@@ -67,18 +68,16 @@ export const make = Effect.fnUntraced(function* (name: string) {
   const pauses = yield* Schedule.driver(resubscribe)
   const problem = yield* SubscriptionRef.make(Option.none<BusProblem>())
   const openedAt = yield* Ref.make(Option.none<number>())
-  const isReported = yield* Ref.make(false)
-
-  const recovered = Effect.zipRight(
-    Ref.set(isReported, false),
-    Effect.logInfo(`${name} receives events again`)
+  const warning = makeWarnWhile(
+    (reason) => `${name} receives no events, and tries again until it does: ${reason}`,
+    `${name} receives events again`
   )
 
   const opened = Effect.gen(function* () {
     yield* Ref.set(openedAt, Option.some(yield* monotonicMillis))
     yield* Ref.set(problem, Option.none())
-    if (yield* Ref.get(isReported)) {
-      yield* Effect.forkScoped(Effect.delay(recovered, stableAfter))
+    if (yield* warning.isFailing) {
+      yield* Effect.forkScoped(Effect.delay(warning.works, stableAfter))
     }
   })
 
@@ -97,9 +96,7 @@ export const make = Effect.fnUntraced(function* (name: string) {
         })
       })
     )
-    yield* (yield* Ref.getAndSet(isReported, true))
-      ? Effect.logDebug(`${name} still receives no events: ${reason}`)
-      : Effect.logWarning(`${name} receives no events, and tries again until it does: ${reason}`)
+    yield* warning.fails(reason)
   })
 
   /** Opens a feed. If this fails, the failure is reported, and the feed has no events. */

@@ -9,7 +9,7 @@ import { countsText, sumCounts } from "../../internal/contentCounts.ts"
 import { countText, secondsText } from "../../internal/readable.ts"
 import { messageOf, serializeError } from "../../internal/SerializedError.ts"
 import { defined } from "../../internal/schemas.ts"
-import { kindOf, makeFailures } from "../../internal/warnOnce.ts"
+import { kindOf, makeWarnWhile } from "../../internal/warnOnce.ts"
 import type { FetchError } from "../../services/Content.ts"
 import type { FetchOutcome } from "../../services/ContentEvents.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
@@ -23,14 +23,13 @@ import type { Fetched, Report } from "./Provider.ts"
 export const makeFetchReport = Effect.fnUntraced(function* (report: Report, slice: ContentSlice) {
   const { mode } = yield* ControllerState
   const activeVersion = yield* ActiveVersion
-  const failures = yield* makeFailures
-  const isFirst = (error: FetchError) => failures.add(`${originOf(error)} ${kindOf(error)}`)
+  const warning = makeWarnWhile((message) => message)
 
   const logDone = Effect.fnUntraced(function* (
     { durationMs, ...outcome }: FetchOutcome,
     { changed, manifest }: Fetched
   ) {
-    const count = yield* failures.end
+    const count = yield* warning.works
     const failed = count === 0 ? "" : ` after ${countText(count, "failure")}`
     const version = latestOf(manifest)
     const waits =
@@ -68,11 +67,12 @@ export const makeFetchReport = Effect.fnUntraced(function* (report: Report, slic
     )
 
   /** Logs a repeated failure once until a fetch succeeds. The failure of a task is in its result. */
-  const reportFailed = Effect.fnUntraced(function* (error: FetchError) {
+  const logFailed = (error: FetchError) => {
     const text = `${violationsOf(error) === undefined ? "Fetch failed" : "Version rejected"}, content stays as it is. ${messageOf(error)}`
-    yield* (yield* isFirst(error)) && mode !== "task" ? Effect.logWarning(text) : Effect.logDebug(text)
-    yield* reportError(error)
-  })
+    return mode === "task"
+      ? Effect.logDebug(text)
+      : warning.fails(text, `${originOf(error)} ${kindOf(error)}`)
+  }
 
   const run = Effect.fnUntraced(function* (fetch: Effect.Effect<Fetched, FetchError>) {
     yield* report({ name: "content:fetch:start", payload: { timestamp: yield* timestamp } })
@@ -107,7 +107,7 @@ export const makeFetchReport = Effect.fnUntraced(function* (report: Report, slic
     reported: (fetch: Effect.Effect<Fetched, FetchError>) =>
       run(fetch).pipe(
         countFetch,
-        Effect.tapError(reportFailed),
+        Effect.tapError((error) => Effect.zipRight(logFailed(error), reportError(error))),
         // The content logs a defect.
         Effect.tapDefect((cause) => reportError(Cause.squash(cause))),
         Effect.withSpan("Content.fetch")
@@ -116,7 +116,7 @@ export const makeFetchReport = Effect.fnUntraced(function* (report: Report, slic
     /** Whether the last fetch failed in the same way. The failure is then counted, and should not be reported again. */
     repeats: Effect.fnUntraced(function* (error: FetchError) {
       const isSame = errorOf(yield* slice.get)?.message === serializeError(error).message
-      yield* Effect.when(isFirst(error), () => isSame)
+      yield* Effect.when(logFailed(error), () => isSame)
       return isSame
     })
   }

@@ -16,6 +16,7 @@ import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as JsonFile from "../../files/JsonFile.ts"
+import { endWithin } from "../../internal/background.ts"
 import { vitrineVersion } from "../../internal/machine.ts"
 import { unsafeMonotonicMillis } from "../../internal/monotonicMillis.ts"
 import { issueText, placedIssues } from "../../internal/Options.ts"
@@ -99,8 +100,8 @@ export const make = Effect.fnUntraced(function* ({ downloadPath, reports: { toke
     if (registry !== (yield* Ref.get(saved)) && (yield* file.write(yield* players))) {
       yield* Ref.set(saved, registry)
     }
-  }).pipe(withPermits(1), Effect.disconnect, Effect.interruptible)
-  yield* Effect.addFinalizer(() => Effect.timeoutOption(save, lastSave))
+  }).pipe(withPermits(1), Effect.disconnect)
+  yield* Effect.addFinalizer(() => endWithin(lastSave)(save))
   yield* save.pipe(Effect.schedule(Schedule.spaced(saveEvery)), Effect.forkScoped)
 
   const { publish } = yield* EventBus

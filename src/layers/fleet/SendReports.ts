@@ -18,6 +18,7 @@ import * as Random from "effect/Random"
 import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import { endWithin } from "../../internal/background.ts"
 import { makeLogTail } from "../../internal/loggers.ts"
 import { vitrineVersion } from "../../internal/machine.ts"
 import { printableLine } from "../../internal/printable.ts"
@@ -123,7 +124,7 @@ export const make = Effect.fnUntraced(function* ({ addLogger, content, directory
     const before = yield* yield* Ref.get(last)
     const number = yield* nextNumber
     yield* post({ ...before, number, sentAt: yield* timestamp, stoppedBy, problems: [], screens: [] })
-  }).pipe(Effect.ignore, Effect.disconnect, Effect.interruptible, Effect.timeoutOption(endTimeout))
+  }).pipe(Effect.ignore, endWithin(endTimeout))
   yield* Effect.addFinalizer((exit) =>
     Exit.isSuccess(exit) || Exit.isInterrupted(exit) ? sayEnd : Effect.void
   )
@@ -149,13 +150,11 @@ const timestamp = Effect.map(DateTime.now, DateTime.formatIso)
 const makeReception = Effect.fnUntraced(function* (to: string) {
   const reports = yield* Ref.make<Reports>({ to })
   const warning = makeWarnWhile(
-    (reason) => `Reports are not accepted by ${to}, and are sent again until they are: ${reason}`
+    (reason) => `Reports are not accepted by ${to}, and are sent again until they are: ${reason}`,
+    `Reports are accepted by ${to} again`
   )
 
   const accepted = Effect.fnUntraced(function* (vitrine: ReportAnswer["vitrine"]) {
-    if (yield* warning.isFailing) {
-      yield* Effect.logInfo(`Reports are accepted by ${to} again`)
-    }
     yield* warning.works
     yield* Ref.set(reports, { to, takenAt: yield* timestamp, vitrine })
   })

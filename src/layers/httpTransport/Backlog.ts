@@ -11,6 +11,7 @@ import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { endWithin } from "../../internal/background.ts"
 import { makeLatestEvents } from "../../internal/keptEvents.ts"
 import { resubscribe } from "../../internal/Schedules.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
@@ -206,7 +207,7 @@ export const makeRemembering = Effect.gen(function* () {
 
   const forget = Effect.gen(function* () {
     if (!(yield* warning.isFailing)) {
-      yield* Effect.timeoutOption(Effect.interruptible(FiberHandle.awaitEmpty(worker)), grace)
+      yield* endWithin(grace)(FiberHandle.awaitEmpty(worker))
     }
     waiting.clear()
     yield* FiberHandle.clear(worker)

@@ -16,6 +16,8 @@ import * as Ref from "effect/Ref"
 import * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { endWithin } from "../../internal/background.ts"
+import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import {
   type Command,
   CommandAlreadyRegistered,
@@ -43,6 +45,11 @@ export const make = Effect.gen(function* () {
     has: (type) => registered.has(type) || claiming.has(type),
     execute: (command) => local.dispatch(command)
   })
+
+  const warning = makeWarnWhile(
+    (commands) => `Other processes do not know the commands ${commands}. Trying again until they do.`,
+    "Other processes know all commands of this one again"
+  )
 
   const claim = (session: Session, type: string) =>
     Effect.zipRight(
@@ -87,16 +94,14 @@ export const make = Effect.gen(function* () {
         commands: failed.map(({ type }) => type).sort(),
         reason: detail
       }))
-      const before = yield* Ref.getAndSet(nats.unclaimed, unclaimed)
+      yield* Ref.set(nats.unclaimed, unclaimed)
+      const wasFailing = yield* warning.isFailing
       const lost = claimed.flat()
-      if (Option.isSome(before) && Option.isNone(unclaimed)) {
-        yield* Effect.logInfo("Other processes know all commands of this one again")
-      } else if (Option.isNone(before) && Option.isSome(unclaimed)) {
-        const { commands, reason } = unclaimed.value
-        yield* Effect.logWarning(
-          `Other processes do not know the commands ${commands.join(", ")}: ${reason}. Trying again until they do.`
-        )
-      } else if (lost.length > 0) {
+      yield* Option.match(unclaimed, {
+        onNone: () => warning.works,
+        onSome: ({ commands, reason }) => warning.fails(`${commands.join(", ")}: ${reason}`)
+      })
+      if (lost.length > 0 && wasFailing === Option.isSome(unclaimed)) {
         yield* Effect.logWarning(
           `The NATS server had lost which process has these commands; they are registered again: ${lost.sort().join(", ")}`
         )
@@ -121,7 +126,7 @@ export const make = Effect.gen(function* () {
       return Effect.flatMap(Effect.all([nats.session, lease]), ([session, lease]) =>
         Leases.release(session, nats, lease)
       )
-    }).pipe(Effect.disconnect, Effect.interruptible, Effect.timeout("300 millis"), Effect.ignore)
+    }).pipe(Effect.ignore, endWithin("300 millis"))
 
   const acquire = (type: string, giveUp: Effect.Effect<void>) =>
     Effect.gen(function* () {

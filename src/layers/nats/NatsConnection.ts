@@ -21,6 +21,7 @@ import * as Stream from "effect/Stream"
 import * as SubscriptionRef from "effect/SubscriptionRef"
 import type { InvalidOptions } from "../../internal/Options.ts"
 import { excerpt } from "../../internal/printable.ts"
+import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import { NatsFailure } from "./NatsFailure.ts"
 import { decode, type NatsConfig } from "./NatsOptions.ts"
@@ -79,8 +80,9 @@ export const make = Effect.fnUntraced(function* (config: NatsConfig = {}) {
   const traffic = yield* makeTraffic
   const unclaimed = yield* Ref.make(Option.none<Unclaimed>())
 
-  /** The reasons logged since the last connection: each server of a list may fail for a different one. */
-  const reported = new Set<string>()
+  const warning = makeWarnWhile(
+    (problem) => `NATS at ${servers} cannot be used: ${problem}. Trying again until it works.`
+  )
   const away = Effect.fnUntraced(function* ({ detail }: NatsFailure) {
     const since = yield* now
     yield* SubscriptionRef.update(link, (before) => ({
@@ -90,11 +92,8 @@ export const make = Effect.fnUntraced(function* (config: NatsConfig = {}) {
   })
   const reportAway = Effect.fnUntraced(function* (failure: NatsFailure) {
     yield* away(failure)
-    const { detail: problem } = failure
-    if (!reported.has(problem) && reported.size < maxReported) {
-      reported.add(problem)
-      yield* Effect.logWarning(`NATS at ${servers} cannot be used: ${problem}. Trying again until it works.`)
-    }
+    // Each server of a list may fail for a reason of its own.
+    yield* warning.fails(failure.detail, failure.detail)
   })
 
   const session = open(options).pipe(
@@ -103,7 +102,7 @@ export const make = Effect.fnUntraced(function* (config: NatsConfig = {}) {
   )
   const oneSession = Effect.gen(function* () {
     const opened = yield* session
-    reported.clear()
+    yield* warning.works
     yield* SubscriptionRef.set(link, { since: yield* now, session: opened })
     yield* Effect.logInfo(`Connected to NATS at ${opened.server}`)
     yield* Deferred.succeed(tried, undefined)
@@ -171,9 +170,6 @@ const reconnect = Schedule.exponential("200 millis", 1.7).pipe(
   Schedule.union(Schedule.spaced("5 seconds")),
   Schedule.jittered
 )
-
-/** How many reasons are logged before the next connection. */
-const maxReported = 16
 
 const connectionLost = new NatsFailure({ detail: "the connection is lost", mayHaveHappened: true })
 

@@ -19,6 +19,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
 import * as Redacted from "effect/Redacted"
+import { endWithin } from "../../internal/background.ts"
 import { excerpt } from "../../internal/printable.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 import { ask, NatsFailure } from "./NatsFailure.ts"
@@ -117,12 +118,7 @@ const acquire = (options: NodeConnectionOptions) =>
   })
 
 /** A server that does not read could keep the connection open, so closing it has a time limit. */
-const close = (connection: Connection) =>
-  Effect.promise(() => connection.close()).pipe(
-    Effect.disconnect,
-    Effect.interruptible,
-    Effect.timeoutOption("1 second")
-  )
+const close = (connection: Connection) => endWithin("1 second")(Effect.promise(() => connection.close()))
 
 /** Does not wait for the close: a dead connection may take any time to close. */
 const untilLost = (connection: Connection) =>

@@ -67,12 +67,12 @@ export const makeLiveEvents = Effect.fnUntraced(function* (
   const hide = hideSecrets("", request.headers)
   const state = yield* Ref.make<State>({ isHeard: false, failing: undefined })
   const warning = makeWarnWhile(
-    (detail) => `The live events of Sanity cannot be received: ${detail}. Changes are found at the next tick`
+    (detail) => `The live events of Sanity cannot be received: ${detail}. Changes are found at the next tick`,
+    "The live events of Sanity are received again"
   )
 
   const heard = Effect.gen(function* () {
     yield* Ref.set(state, { isHeard: true, failing: undefined })
-    if (yield* warning.isFailing) yield* Effect.logInfo("The live events of Sanity are received again")
     yield* warning.works
   })
 
