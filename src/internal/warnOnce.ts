@@ -46,12 +46,13 @@ export const makeWarnWhile = (warning: (message: string) => string, again?: stri
         [...before.values()].reduce((sum, count) => sum + count, 0)
       )
     ),
-    fails: (message: string, kind = ""): Effect.Effect<void> =>
+    /** Returns whether it is the first failure of its kind. */
+    fails: (message: string, kind = ""): Effect.Effect<boolean> =>
       Ref.modify(failures, (before) => {
         const isFirst = !before.has(kind) && before.size < maxKinds
         const known = isFirst || before.has(kind) ? kind : ""
         return [
-          isFirst ? Effect.logWarning(warning(message)) : Effect.logDebug(warning(message)),
+          Effect.as(isFirst ? Effect.logWarning(warning(message)) : Effect.void, isFirst),
           new Map([...before, [known, (before.get(known) ?? 0) + 1]])
         ]
       }).pipe(Effect.flatten)

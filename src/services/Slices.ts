@@ -191,7 +191,7 @@ export const ContentState = Schema.Struct({
   /** For copied content that is reported to a hub. */
   reports: optional(Reports)
 })
-export type ContentState = typeof ContentState.Type
+export interface ContentState extends Schema.Schema.Type<typeof ContentState> {}
 
 /**
  * Why the bus delivers no events.

@@ -36,14 +36,24 @@ const undocumented = (file: string, names?: ReadonlyArray<string>): ReadonlyArra
       )
     }
   )
-  const modules = [...source.matchAll(/^export \* as \w+ from "(\..+)"/gm)].flatMap(([, from = ""]) =>
+  const exported = [...source.matchAll(/^export \{([^}]+)\}$/gm)].flatMap(([, list = ""]) =>
+    list.split(/[\s,]+/)
+  )
+  const imported = [...source.matchAll(/^import \* as (\w+) from "(\..+)"/gm)].filter(([, name = ""]) =>
+    exported.includes(name)
+  )
+  const whole = source.matchAll(/^export (?:type )?\* (as \w+ )?from "(\..+)"/gm)
+  const modules = [...imported, ...whole].flatMap(([, , from = ""]) =>
     undocumented(join(dirname(file), from))
   )
   return [...new Set([...own, ...named, ...modules])]
 }
 
 describe("what the package exports has a doc comment", () => {
-  it.each(["index", "plain", "nats", "client", "preview", "testing"])("from src/%s.ts", (entry) => {
-    expect(undocumented(`src/${entry}.ts`)).toEqual([])
-  })
+  it.each(["index", "plain", "nats", "client", "preview", "helpers", "fake", "vite", "testing"])(
+    "from src/%s.ts",
+    (entry) => {
+      expect(undocumented(`src/${entry}.ts`)).toEqual([])
+    }
+  )
 })

@@ -12,6 +12,7 @@ import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import type * as Scope from "effect/Scope"
 import { findPrivate, withPrivate } from "../../files/privateFiles.ts"
 import { closedIfFailed } from "../../internal/background.ts"
 import { decodeOptions, InvalidOptions, issuesOf } from "../../internal/Options.ts"
@@ -83,7 +84,9 @@ export const layerConfig = (
  * @since 0.1.0
  * @category constructors
  */
-export const make = (config: ContentServerConfig = {}) =>
+export const make = (
+  config: ContentServerConfig = {}
+): Effect.Effect<typeof ContentServer.Service, InvalidOptions | BindError, Environment | Scope.Scope> =>
   Effect.flatMap(decode(config), (options) => closedIfFailed(fromOptions(options)))
 
 /** As `make`, with decoded options. @internal */

@@ -60,7 +60,7 @@ export const layerOfFolder = (folder: string, runFolder?: string): Layer.Layer<I
  * @since 0.1.0
  * @category constructors
  */
-export const make = (path: string) =>
+export const make = (path: string): Effect.Effect<typeof IpcClient.Service> =>
   Effect.sync(() => {
     const lost = new IpcConnectionLost({ path })
     const garbled = (detail: string) => new IpcProtocolError({ path, detail: excerpt(detail) })

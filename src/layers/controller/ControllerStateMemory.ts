@@ -1,6 +1,7 @@
 /**
  * The state and the view of the controller in this process.
  */
+import type * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { ControllerState, type Identity, type Mode } from "../../services/ControllerState.ts"
 import * as PluginStates from "../memory/PluginStates.ts"
@@ -14,7 +15,8 @@ import { viewOf } from "../status/view.ts"
  * @since 0.1.0
  * @category constructors
  */
-export const make = (mode: Mode, identity?: Identity) => PluginStates.make(viewOf(judge), mode, identity)
+export const make = (mode: Mode, identity?: Identity): Effect.Effect<typeof ControllerState.Service> =>
+  PluginStates.make(viewOf(judge), mode, identity)
 
 /**
  * The state of a controller in the given mode. The id of its node is by default the short name of the host.

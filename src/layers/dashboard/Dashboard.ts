@@ -11,6 +11,7 @@ import * as Layer from "effect/Layer"
 import * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
+import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { addLoggerHere, makeLogTail } from "../../internal/loggers.ts"
 import { decodeOptions, type InvalidOptions, issuesOf } from "../../internal/Options.ts"
@@ -95,7 +96,9 @@ export const layerConfig = (
  * @since 0.1.0
  * @category constructors
  */
-export const make = (config: DashboardConfig = {}) =>
+export const make = (
+  config: DashboardConfig = {}
+): Effect.Effect<typeof Dashboard.Service, InvalidOptions | BindError, Environment | Scope.Scope> =>
   Effect.flatMap(decode(config), (options) => fromOptions(options))
 
 /** `addLogger` belongs to the controller. */

@@ -6,6 +6,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
 import { InvalidOptions } from "../../internal/Options.ts"
 import * as Schedules from "../../internal/Schedules.ts"
 import type { CommandAlreadyRegistered, CommandBus } from "../../services/CommandBus.ts"
@@ -43,6 +44,20 @@ export interface FetchingConfig<R = never> extends Pick<ContentConfig, "commands
 }
 
 /**
+ * The services that content and its sources need.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Environment<R = never> =
+  | VersionStore
+  | EventBus
+  | CommandBus
+  | ControllerState
+  | SourceEnvironment
+  | R
+
+/**
  * Fetches the content of these sources into any store of versions. Registers the commands, the status section and the
  * slice of the state, with the `name` of the options instead of `content`: `content.fetch`, `content.ack`,
  * `content.manifest.read`.
@@ -52,11 +67,8 @@ export interface FetchingConfig<R = never> extends Pick<ContentConfig, "commands
  */
 export const layer = <R = never>(
   config: FetchingConfig<R>
-): Layer.Layer<
-  Content,
-  InvalidOptions | SourceError | CommandAlreadyRegistered,
-  VersionStore | EventBus | CommandBus | ControllerState | SourceEnvironment | R
-> => Layer.scoped(Content, make(config))
+): Layer.Layer<Content, InvalidOptions | SourceError | CommandAlreadyRegistered, Environment<R>> =>
+  Layer.scoped(Content, make(config))
 
 /**
  * As `layer`, without a layer.
@@ -64,8 +76,13 @@ export const layer = <R = never>(
  * @since 0.1.0
  * @category constructors
  */
-export const make = <R = never>(config: FetchingConfig<R>) =>
-  Effect.flatMap(decodeFetching(config), (options) => fromOptions({ ...options, sources: config.sources }))
+export const make = <R = never>(
+  config: FetchingConfig<R>
+): Effect.Effect<
+  typeof Content.Service,
+  InvalidOptions | SourceError | CommandAlreadyRegistered,
+  Environment<R> | Scope.Scope
+> => Effect.flatMap(decodeFetching(config), (options) => fromOptions({ ...options, sources: config.sources }))
 
 /** As `make`, with decoded options. @internal */
 export const fromOptions = <R = never>(options: FetchingConfig<R>) =>

@@ -69,9 +69,9 @@ export const makeFetchReport = Effect.fnUntraced(function* (report: Report, slic
   /** Logs a repeated failure once until a fetch succeeds. The failure of a task is in its result. */
   const logFailed = (error: FetchError) => {
     const text = `${violationsOf(error) === undefined ? "Fetch failed" : "Version rejected"}, content stays as it is. ${messageOf(error)}`
-    return mode === "task"
-      ? Effect.logDebug(text)
-      : warning.fails(text, `${originOf(error)} ${kindOf(error)}`)
+    const isFirst =
+      mode === "task" ? Effect.succeed(false) : warning.fails(text, `${originOf(error)} ${kindOf(error)}`)
+    return Effect.asVoid(Effect.unlessEffect(Effect.logDebug(text), isFirst))
   }
 
   const run = Effect.fnUntraced(function* (fetch: Effect.Effect<Fetched, FetchError>) {

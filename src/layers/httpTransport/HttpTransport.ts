@@ -11,6 +11,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { closedIfFailed } from "../../internal/background.ts"
 import { InvalidOptions, issuesOf, issueText } from "../../internal/Options.ts"
@@ -47,6 +48,14 @@ import * as TransportRoutes from "./Routes.ts"
 import { makeRecorder, type TransportStatistics } from "./statistics.ts"
 
 /**
+ * The services that a transport needs.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Environment = EventBus | CommandBus | ReplayBacklog | ControllerState
+
+/**
  * The transport for other parts: where it listens, and its statistics.
  *
  * @since 0.1.0
@@ -79,11 +88,8 @@ export type { RoutesConfig, TransportStatistics }
  */
 export const layer = (
   options: HttpTransportConfig = {}
-): Layer.Layer<
-  HttpTransport,
-  InvalidOptions | BindError,
-  EventBus | CommandBus | ReplayBacklog | ControllerState
-> => Layer.scoped(HttpTransport, make(options))
+): Layer.Layer<HttpTransport, InvalidOptions | BindError, Environment> =>
+  Layer.scoped(HttpTransport, make(options))
 
 /**
  * As `layer`, with options from the environment: `{ port: Config.integer("VITRINE_PORT") }`, for example.
@@ -93,11 +99,8 @@ export const layer = (
  */
 export const layerConfig = (
   options: Config.Config.Wrap<HttpTransportConfig>
-): Layer.Layer<
-  HttpTransport,
-  ConfigError | InvalidOptions | BindError,
-  EventBus | CommandBus | ReplayBacklog | ControllerState
-> => Layer.scoped(HttpTransport, Effect.flatMap(Config.unwrap(options), make))
+): Layer.Layer<HttpTransport, ConfigError | InvalidOptions | BindError, Environment> =>
+  Layer.scoped(HttpTransport, Effect.flatMap(Config.unwrap(options), make))
 
 /**
  * As `layer`, but without a layer. It subscribes to the event bus before it waits for anything. After a failure it can be
@@ -106,7 +109,9 @@ export const layerConfig = (
  * @since 0.1.0
  * @category constructors
  */
-export const make = (config: HttpTransportConfig = {}) =>
+export const make = (
+  config: HttpTransportConfig = {}
+): Effect.Effect<typeof HttpTransport.Service, InvalidOptions | BindError, Environment | Scope.Scope> =>
   Effect.flatMap(decode(config), (options) => closedIfFailed(fromOptions(options)))
 
 const fromOptions = (options: HttpTransportOptions) =>
@@ -168,19 +173,26 @@ const eventsOf = (
  */
 export const routes = (
   options: RoutesConfig = {}
-): Layer.Layer<
-  HttpTransport,
-  InvalidOptions,
-  HttpLayerRouter.HttpRouter | EventBus | CommandBus | ReplayBacklog | ControllerState
-> =>
-  Layer.scoped(
-    HttpTransport,
-    Effect.flatMap(decodeRoutes(options), ({ prefix, ...options }) =>
-      start(options, EventStream.makeStreams, (eventStream, access) =>
-        Effect.addFinalizer(() => eventStream.close).pipe(
-          Effect.zipRight(MountedRoutes.add({ access, eventStream, options, prefix })),
-          Effect.as({ address: Option.none(), place: { path: prefix === "" ? "/" : prefix } })
-        )
+): Layer.Layer<HttpTransport, InvalidOptions, HttpLayerRouter.HttpRouter | Environment> =>
+  Layer.scoped(HttpTransport, addRoutes(options))
+
+/**
+ * As `routes`, with options from the environment.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const routesConfig = (
+  options: Config.Config.Wrap<RoutesConfig>
+): Layer.Layer<HttpTransport, ConfigError | InvalidOptions, HttpLayerRouter.HttpRouter | Environment> =>
+  Layer.scoped(HttpTransport, Effect.flatMap(Config.unwrap(options), addRoutes))
+
+const addRoutes = (options: RoutesConfig) =>
+  Effect.flatMap(decodeRoutes(options), ({ prefix, ...options }) =>
+    start(options, EventStream.makeStreams, (eventStream, access) =>
+      Effect.addFinalizer(() => eventStream.close).pipe(
+        Effect.zipRight(MountedRoutes.add({ access, eventStream, options, prefix })),
+        Effect.as({ address: Option.none(), place: { path: prefix === "" ? "/" : prefix } })
       )
     )
   )

@@ -36,7 +36,7 @@ type Run = (command: Command, options: DispatchOptions) => Effect.Effect<unknown
  * @since 0.1.0
  * @category constructors
  */
-export const make = Effect.sync(() => {
+export const make: Effect.Effect<typeof CommandBus.Service> = Effect.sync(() => {
   const commands = new Map<string, Run>()
 
   const types = Effect.sync(() => [...commands.keys()].sort())

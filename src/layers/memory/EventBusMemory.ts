@@ -19,7 +19,7 @@ import { type BusEvent, EventBus, feed } from "../../services/EventBus.ts"
  * @since 0.1.0
  * @category constructors
  */
-export const make = Effect.gen(function* () {
+export const make: Effect.Effect<typeof EventBus.Service, never, Scope.Scope> = Effect.gen(function* () {
   const numbers = yield* Effect.acquireRelease(PubSub.sliding<number>(maxEvents), PubSub.shutdown)
   const ring = makeEventRing<BusEvent>()
   let published = 0
@@ -39,7 +39,7 @@ export const make = Effect.gen(function* () {
     return feed(Stream.filterMap(Stream.fromQueue(subscription), ring.get), published + 1)
   })
 
-  return { publish, subscribe, emptied: Stream.empty } satisfies typeof EventBus.Service
+  return EventBus.of({ publish, subscribe, emptied: Stream.empty })
 })
 
 /**

@@ -12,7 +12,7 @@ import { type RememberedEvent, ReplayBacklog } from "../../services/ReplayBacklo
  * @since 0.1.0
  * @category constructors
  */
-export const make = Effect.sync(() => {
+export const make: Effect.Effect<typeof ReplayBacklog.Service> = Effect.sync(() => {
   const latest = makeLatestEvents<RememberedEvent>()
   return ReplayBacklog.of({
     remember: (event) => Effect.sync(() => void latest.add(event)),

@@ -35,165 +35,187 @@ import * as Leases from "./Leases.ts"
 import { NatsConnection } from "./NatsConnection.ts"
 import { requestTimeout, type Session } from "./Session.ts"
 
-export const make = Effect.gen(function* () {
-  const nats = yield* NatsConnection
-  const local = yield* CommandBusMemory.make
-  const registered = new Map<string, Registration>()
-  /** Commands whose lease is being requested: other instances must not take them over. */
-  const claiming = new Set<string>()
-  const instance = yield* makeInstance(nats, {
-    has: (type) => registered.has(type) || claiming.has(type),
-    execute: (command) => local.dispatch(command)
-  })
+/**
+ * As `layer`, without a layer.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make: Effect.Effect<typeof CommandBus.Service, never, NatsConnection | Scope.Scope> = Effect.gen(
+  function* () {
+    const nats = yield* NatsConnection
+    const local = yield* CommandBusMemory.make
+    const registered = new Map<string, Registration>()
+    /** Commands whose lease is being requested: other instances must not take them over. */
+    const claiming = new Set<string>()
+    const instance = yield* makeInstance(nats, {
+      has: (type) => registered.has(type) || claiming.has(type),
+      execute: (command) => local.dispatch(command)
+    })
 
-  const warning = makeWarnWhile(
-    (commands) => `Other processes do not know the commands ${commands}. Trying again until they do.`,
-    "Other processes know all commands of this one again"
-  )
-
-  const claim = (session: Session, type: string) =>
-    Effect.zipRight(
-      instance.subscribe(session),
-      Leases.claim(session, nats, type, instance.id, (lease) => instance.isHeld(session, lease))
+    const warning = makeWarnWhile(
+      (commands) => `Other processes do not know the commands ${commands}. Trying again until they do.`,
+      "Other processes know all commands of this one again"
     )
 
-  /** Claims the command again, in case the server has lost its lease. */
-  const claimAgain = (session: Session, type: string) =>
-    Effect.gen(function* () {
-      const { isNew, lease } = yield* claim(session, type)
-      const registration = registered.get(type)
-      if (registration === undefined) {
-        // The scope of the registration has ended.
-        yield* Effect.unless(Leases.release(session, nats, lease), () => !isNew || claiming.has(type))
-        return []
-      }
-      const isOurs = lease.instance === instance.id
-      registered.set(type, { ...registration, lease: isOurs ? Option.some(lease) : Option.none() })
-      if (!isOurs) {
-        yield* Effect.logError(`The command "${type}" is registered by another process as well`)
-        yield* registration.giveUp
-      }
-      return isNew && Option.isSome(registration.lease) ? [type] : []
-    }).pipe(
-      // If the connection was lost, its session has ended by then.
-      Effect.retry(Schedule.addDelay(Schedule.recurs(1), () => "1 second")),
-      Effect.mapError(({ detail }) => ({ type, detail }))
-    )
-
-  /**
-   * Makes all commands of this process known to the server: it may have lost them, or given them to another instance.
-   */
-  const claimAll = (session: Session) =>
-    Effect.gen(function* () {
-      const [failed, claimed] = yield* Effect.partition(
-        registered.keys(),
-        (type) => claimAgain(session, type),
-        { concurrency: 16 }
+    const claim = (session: Session, type: string) =>
+      Effect.zipRight(
+        instance.subscribe(session),
+        Leases.claim(session, nats, type, instance.id, (lease) => instance.isHeld(session, lease))
       )
-      const unclaimed = Option.map(Array.head(failed), ({ detail }) => ({
-        commands: failed.map(({ type }) => type).sort(),
-        reason: detail
-      }))
-      yield* Ref.set(nats.unclaimed, unclaimed)
-      const wasFailing = yield* warning.isFailing
-      const lost = claimed.flat()
-      yield* Option.match(unclaimed, {
-        onNone: () => warning.works,
-        onSome: ({ commands, reason }) => warning.fails(`${commands.join(", ")}: ${reason}`)
-      })
-      if (lost.length > 0 && wasFailing === Option.isSome(unclaimed)) {
-        yield* Effect.logWarning(
-          `The NATS server had lost which process has these commands; they are registered again: ${lost.sort().join(", ")}`
+
+    /** Claims the command again, in case the server has lost its lease. */
+    const claimAgain = (session: Session, type: string) =>
+      Effect.gen(function* () {
+        const { isNew, lease } = yield* claim(session, type)
+        const registration = registered.get(type)
+        if (registration === undefined) {
+          // The scope of the registration has ended.
+          yield* Effect.unless(Leases.release(session, nats, lease), () => !isNew || claiming.has(type))
+          return []
+        }
+        const isOurs = lease.instance === instance.id
+        registered.set(type, { ...registration, lease: isOurs ? Option.some(lease) : Option.none() })
+        if (!isOurs) {
+          yield* Effect.logError(`The command "${type}" is registered by another process as well`)
+          yield* registration.giveUp
+        }
+        return isNew && Option.isSome(registration.lease) ? [type] : []
+      }).pipe(
+        // If the connection was lost, its session has ended by then.
+        Effect.retry(Schedule.addDelay(Schedule.recurs(1), () => "1 second")),
+        Effect.mapError(({ detail }) => ({ type, detail }))
+      )
+
+    /**
+     * Makes all commands of this process known to the server: it may have lost them, or given them to another instance.
+     */
+    const claimAll = (session: Session) =>
+      Effect.gen(function* () {
+        const [failed, claimed] = yield* Effect.partition(
+          registered.keys(),
+          (type) => claimAgain(session, type),
+          { concurrency: 16 }
         )
-      }
-    })
+        const unclaimed = Option.map(Array.head(failed), ({ detail }) => ({
+          commands: failed.map(({ type }) => type).sort(),
+          reason: detail
+        }))
+        yield* Ref.set(nats.unclaimed, unclaimed)
+        const wasFailing = yield* warning.isFailing
+        const lost = claimed.flat()
+        yield* Option.match(unclaimed, {
+          onNone: () => warning.works,
+          onSome: ({ commands, reason }) => warning.fails(`${commands.join(", ")}: ${reason}`)
+        })
+        if (lost.length > 0 && wasFailing === Option.isSome(unclaimed)) {
+          yield* Effect.logWarning(
+            `The NATS server had lost which process has these commands; they are registered again: ${lost.sort().join(", ")}`
+          )
+        }
+      })
 
-  yield* nats.sessions.pipe(
-    Stream.flatMap(
-      (session) =>
-        Stream.interruptWhen(Stream.repeatEffectWithSchedule(claimAll(session), claimPauses), session.ended),
-      { switch: true }
-    ),
-    Stream.runDrain,
-    Effect.forkScoped
-  )
-
-  /** Does not wait for a server that does not respond: an instance without the command does not hold its lease. */
-  const release = (type: string) =>
-    Effect.suspend(() => {
-      const lease = Option.flatMap(Option.fromNullable(registered.get(type)), ({ lease }) => lease)
-      registered.delete(type)
-      return Effect.flatMap(Effect.all([nats.session, lease]), ([session, lease]) =>
-        Leases.release(session, nats, lease)
-      )
-    }).pipe(Effect.ignore, endWithin("300 millis"))
-
-  const acquire = (type: string, giveUp: Effect.Effect<void>) =>
-    Effect.gen(function* () {
-      claiming.add(type)
-      const claimed = Effect.flatMap(nats.session, (session) => claim(session, type))
-      const lease = Option.map(
-        yield* Effect.option(Effect.timeout(claimed, requestTimeout)),
-        ({ lease }) => lease
-      )
-      if (Option.exists(lease, (lease) => lease.instance !== instance.id)) {
-        return yield* new CommandAlreadyRegistered({ type })
-      }
-      registered.set(type, { lease, giveUp })
-    }).pipe(Effect.ensuring(Effect.sync(() => claiming.delete(type))))
-
-  const register = Effect.fnUntraced(function* <Fields, Encoded, R>(
-    handler: CommandHandler<Fields, Encoded, R>
-  ) {
-    const { type } = handler
-    const scope = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.sequential)
-    const giveUp = Scope.close(scope, Exit.void)
-    const registration = Effect.zipRight(
-      local.register(handler),
-      Effect.acquireReleaseInterruptible(acquire(type, giveUp), () => release(type))
+    yield* nats.sessions.pipe(
+      Stream.flatMap(
+        (session) =>
+          Stream.interruptWhen(
+            Stream.repeatEffectWithSchedule(claimAll(session), claimPauses),
+            session.ended
+          ),
+        { switch: true }
+      ),
+      Stream.runDrain,
+      Effect.forkScoped
     )
-    yield* Effect.onError(Scope.extend(registration, scope), (cause) =>
-      Scope.close(scope, Exit.failCause(cause))
+
+    /** Does not wait for a server that does not respond: an instance without the command does not hold its lease. */
+    const release = (type: string) =>
+      Effect.suspend(() => {
+        const lease = Option.flatMap(Option.fromNullable(registered.get(type)), ({ lease }) => lease)
+        registered.delete(type)
+        return Effect.flatMap(Effect.all([nats.session, lease]), ([session, lease]) =>
+          Leases.release(session, nats, lease)
+        )
+      }).pipe(Effect.ignore, endWithin("300 millis"))
+
+    const acquire = (type: string, giveUp: Effect.Effect<void>) =>
+      Effect.gen(function* () {
+        claiming.add(type)
+        const claimed = Effect.flatMap(nats.session, (session) => claim(session, type))
+        const lease = Option.map(
+          yield* Effect.option(Effect.timeout(claimed, requestTimeout)),
+          ({ lease }) => lease
+        )
+        if (Option.exists(lease, (lease) => lease.instance !== instance.id)) {
+          return yield* new CommandAlreadyRegistered({ type })
+        }
+        registered.set(type, { lease, giveUp })
+      }).pipe(Effect.ensuring(Effect.sync(() => claiming.delete(type))))
+
+    const register = Effect.fnUntraced(function* <Fields, Encoded, R>(
+      handler: CommandHandler<Fields, Encoded, R>
+    ) {
+      const { type } = handler
+      const scope = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.sequential)
+      const giveUp = Scope.close(scope, Exit.void)
+      const registration = Effect.zipRight(
+        local.register(handler),
+        Effect.acquireReleaseInterruptible(acquire(type, giveUp), () => release(type))
+      )
+      yield* Effect.onError(Scope.extend(registration, scope), (cause) =>
+        Scope.close(scope, Exit.failCause(cause))
+      )
+    })
+
+    const types = Effect.gen(function* () {
+      const session = yield* nats.session
+      const others = (yield* Leases.all(session, nats)).filter((lease) => lease.instance !== instance.id)
+      const held = yield* Effect.filter(others, (lease) => instance.isHeld(session, lease), {
+        concurrency: 16
+      })
+      return held.map(({ type }) => type)
+    }).pipe(
+      Effect.orElseSucceed((): ReadonlyArray<string> => []),
+      Effect.map((others) => [...new Set([...registered.keys(), ...others])].sort())
     )
-  })
 
-  const types = Effect.gen(function* () {
-    const session = yield* nats.session
-    const others = (yield* Leases.all(session, nats)).filter((lease) => lease.instance !== instance.id)
-    const held = yield* Effect.filter(others, (lease) => instance.isHeld(session, lease), { concurrency: 16 })
-    return held.map(({ type }) => type)
-  }).pipe(
-    Effect.orElseSucceed((): ReadonlyArray<string> => []),
-    Effect.map((others) => [...new Set([...registered.keys(), ...others])].sort())
-  )
+    const dispatchElsewhere = (command: Command) =>
+      Effect.gen(function* () {
+        const { type } = command
+        const unreachable = () => new CommandUnavailable({ type, reason: "unreachable", mayHaveRun: false })
+        const session = yield* Effect.mapError(nats.session, unreachable)
+        const lease = yield* Effect.mapError(Leases.find(session, nats, type), unreachable)
+        if (Option.isNone(lease) || lease.value.instance === instance.id) {
+          return yield* new UnknownCommand({ type, known: yield* types })
+        }
+        return yield* instance.dispatch(session, lease.value.instance, command)
+      })
 
-  const dispatchElsewhere = (command: Command) =>
-    Effect.gen(function* () {
-      const { type } = command
-      const unreachable = () => new CommandUnavailable({ type, reason: "unreachable", mayHaveRun: false })
-      const session = yield* Effect.mapError(nats.session, unreachable)
-      const lease = yield* Effect.mapError(Leases.find(session, nats, type), unreachable)
-      if (Option.isNone(lease) || lease.value.instance === instance.id) {
-        return yield* new UnknownCommand({ type, known: yield* types })
-      }
-      return yield* instance.dispatch(session, lease.value.instance, command)
-    })
+    const dispatch = (
+      command: Command,
+      options: DispatchOptions = {}
+    ): Effect.Effect<unknown, DispatchError> =>
+      Effect.suspend(() => {
+        const { type } = command
+        if (registered.has(type)) {
+          return local.dispatch(command, options)
+        }
+        // Nobody knows yet which process will get it.
+        return claiming.has(type)
+          ? new CommandUnavailable({ type, reason: "unreachable", mayHaveRun: false })
+          : withDispatchTimeout(dispatchElsewhere(command), type, options)
+      })
 
-  const dispatch = (command: Command, options: DispatchOptions = {}): Effect.Effect<unknown, DispatchError> =>
-    Effect.suspend(() => {
-      const { type } = command
-      if (registered.has(type)) {
-        return local.dispatch(command, options)
-      }
-      // Nobody knows yet which process will get it.
-      return claiming.has(type)
-        ? new CommandUnavailable({ type, reason: "unreachable", mayHaveRun: false })
-        : withDispatchTimeout(dispatchElsewhere(command), type, options)
-    })
+    return CommandBus.of({ register, dispatch, types })
+  }
+)
 
-  return CommandBus.of({ register, dispatch, types })
-})
-
+/**
+ * The command bus of all processes with the same prefix. Commands of this process run without the server.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
 export const layer: Layer.Layer<CommandBus, never, NatsConnection> = Layer.scoped(CommandBus, make)
 
 /** A command of this process. */

@@ -29,7 +29,13 @@ const outageLimit = 15_000
 /** The bytes that the protocol adds to a message. */
 const overhead = 64
 
-export const make = Effect.gen(function* () {
+/**
+ * As `layer`, without a layer.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make: Effect.Effect<typeof EventBus.Service, never, NatsConnection> = Effect.gen(function* () {
   const nats = yield* NatsConnection
   const { prefix, traffic } = nats
   /** When the present stream of events was created, as this process knows it. */
@@ -117,6 +123,12 @@ export const make = Effect.gen(function* () {
   return EventBus.of({ publish, subscribe, emptied })
 })
 
+/**
+ * The event bus of all processes with the same prefix. `publish` fails while there is no connection for long.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
 export const layer: Layer.Layer<EventBus, never, NatsConnection> = Layer.effect(EventBus, make)
 
 const refused = (action: EventBusError["action"], detail: string) => new EventBusError({ action, detail })

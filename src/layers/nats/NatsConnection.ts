@@ -17,6 +17,7 @@ import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as Ref from "effect/Ref"
 import * as Schedule from "effect/Schedule"
+import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as SubscriptionRef from "effect/SubscriptionRef"
 import type { InvalidOptions } from "../../internal/Options.ts"
@@ -31,9 +32,20 @@ import { makeTraffic, type Traffic } from "./traffic.ts"
 
 export type { NatsFailure, Session, Traffic }
 
-/** Commands of this process that the other processes do not know. */
+/**
+ * Commands of this process that the other processes do not know.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type Unclaimed = NonNullable<NatsState["unknownElsewhere"]>
 
+/**
+ * The connection that the buses and the backlog share.
+ *
+ * @since 0.1.0
+ * @category tags
+ */
 export class NatsConnection extends Context.Tag("vitrine/NatsConnection")<
   NatsConnection,
   {
@@ -60,18 +72,33 @@ export class NatsConnection extends Context.Tag("vitrine/NatsConnection")<
 /**
  * The connection with the given options. The layer waits for one attempt, five seconds at most. Further attempts follow
  * in the background for ever, with pauses of up to five seconds.
+ *
+ * @since 0.1.0
+ * @category layers
  */
 export const layer = (config: NatsConfig = {}): Layer.Layer<NatsConnection, InvalidOptions> =>
   Layer.scoped(NatsConnection, make(config))
 
-/** As `layer`, with options from the environment: `{ token: Config.redacted("NATS_TOKEN"), … }`. */
+/**
+ * As `layer`, with options from the environment: `{ token: Config.redacted("NATS_TOKEN"), … }`.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
 export const layerConfig = (
   config: Config.Config.Wrap<NatsConfig>
 ): Layer.Layer<NatsConnection, InvalidOptions | ConfigError> =>
   Layer.scoped(NatsConnection, Effect.flatMap(Config.unwrap(config), make))
 
-/** As `layer`, without a layer. If there is a `ControllerState`, it gets the state of the connection. */
-export const make = Effect.fnUntraced(function* (config: NatsConfig = {}) {
+/**
+ * As `layer`, without a layer. If there is a `ControllerState`, it gets the state of the connection.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = Effect.fnUntraced(function* (
+  config: NatsConfig = {}
+): Effect.fn.Return<typeof NatsConnection.Service, InvalidOptions, Scope.Scope> {
   const options = yield* decode(config)
   const { prefix, replicas } = options
   const link = yield* SubscriptionRef.make<Link>({ since: yield* now, problem: "no response yet" })

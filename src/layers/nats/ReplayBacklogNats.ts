@@ -27,53 +27,72 @@ import {
   subjectOf
 } from "./streams.ts"
 
-export const make = Effect.gen(function* () {
-  const nats = yield* NatsConnection
-  const { prefix } = nats
-  const events = eventStream(prefix)
-  const state = stateStream(prefix)
+/**
+ * As `layer`, without a layer.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make: Effect.Effect<typeof ReplayBacklog.Service, never, NatsConnection> = Effect.gen(
+  function* () {
+    const nats = yield* NatsConnection
+    const { prefix } = nats
+    const events = eventStream(prefix)
+    const state = stateStream(prefix)
 
-  const write = (event: RememberedEvent) =>
-    Effect.gen(function* () {
+    const write = (event: RememberedEvent) =>
+      Effect.gen(function* () {
+        const session = yield* nats.session
+        const subject = yield* subjectOf(prefix, "backlog", event.name)
+        const { created } = yield* ensureEvents(session, nats)
+        yield* ensureState(session, nats)
+        const replace = Effect.gen(function* () {
+          const last = yield* ask(() => session.manager.streams.getMessage(state, { last_by_subj: subject }))
+          const isOlder =
+            last === null || !Option.exists(decodeEntry(last.data), isNewer({ ...event, created }))
+          if (isOlder) {
+            const expect = { lastSubjectSequence: last === null ? 0 : last.seq }
+            yield* ask(() =>
+              session.jetStream.publish(subject, encodeEntry({ ...event, created }), { expect })
+            )
+          }
+        })
+        // An outdated sequence means that somebody else has written in between, so this ends.
+        yield* Effect.retry(replace, { while: isOutOfDate, schedule: Schedule.recurs(100) })
+      }).pipe(inTime, Effect.mapError(failed("write")))
+
+    /** Events from a feed of this connection are in the stream of events already, or that stream is gone. */
+    const remember = (event: RememberedEvent) =>
+      Effect.suspend(() => (MutableRef.get(nats.hasFeeds) ? Effect.void : write(event)))
+
+    const snapshot = Effect.gen(function* () {
       const session = yield* nats.session
-      const subject = yield* subjectOf(prefix, "backlog", event.name)
       const { created } = yield* ensureEvents(session, nats)
       yield* ensureState(session, nats)
-      const replace = Effect.gen(function* () {
-        const last = yield* ask(() => session.manager.streams.getMessage(state, { last_by_subj: subject }))
-        const isOlder =
-          last === null || !Option.exists(decodeEntry(last.data), isNewer({ ...event, created }))
-        if (isOlder) {
-          const expect = { lastSubjectSequence: last === null ? 0 : last.seq }
-          yield* ask(() => session.jetStream.publish(subject, encodeEntry({ ...event, created }), { expect }))
-        }
-      })
-      // An outdated sequence means that somebody else has written in between, so this ends.
-      yield* Effect.retry(replace, { while: isOutOfDate, schedule: Schedule.recurs(100) })
-    }).pipe(inTime, Effect.mapError(failed("write")))
+      const [published, remembered] = yield* Effect.all(
+        [
+          lastOfEach(session, events, `${prefix}.events.*`),
+          lastOfEach(session, state, `${prefix}.backlog.*`)
+        ],
+        { concurrency: 2 }
+      )
+      const others = remembered
+        .flatMap(({ data }) => Option.toArray(decodeEntry(data)))
+        .filter((entry) => entry.created === created)
+        .map(({ data, name, sequence }) => ({ data, name, sequence }))
+      return makeLatestEvents([...published.map(rememberedEvent), ...others]).inOrder()
+    }).pipe(inTime, Effect.mapError(failed("read")))
 
-  /** Events from a feed of this connection are in the stream of events already, or that stream is gone. */
-  const remember = (event: RememberedEvent) =>
-    Effect.suspend(() => (MutableRef.get(nats.hasFeeds) ? Effect.void : write(event)))
+    return ReplayBacklog.of({ remember, snapshot })
+  }
+)
 
-  const snapshot = Effect.gen(function* () {
-    const session = yield* nats.session
-    const { created } = yield* ensureEvents(session, nats)
-    yield* ensureState(session, nats)
-    const [published, remembered] = yield* Effect.all(
-      [lastOfEach(session, events, `${prefix}.events.*`), lastOfEach(session, state, `${prefix}.backlog.*`)],
-      { concurrency: 2 }
-    )
-    const others = remembered
-      .flatMap(({ data }) => Option.toArray(decodeEntry(data)))
-      .filter((entry) => entry.created === created)
-      .map(({ data, name, sequence }) => ({ data, name, sequence }))
-    return makeLatestEvents([...published.map(rememberedEvent), ...others]).inOrder()
-  }).pipe(inTime, Effect.mapError(failed("read")))
-
-  return ReplayBacklog.of({ remember, snapshot })
-})
-
+/**
+ * The replay backlog of all processes with the same prefix: the last event of each name.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
 export const layer: Layer.Layer<ReplayBacklog, never, NatsConnection> = Layer.effect(ReplayBacklog, make)
 
 /** An event that another bus numbered, and when the stream of events was created that it was compared with. */

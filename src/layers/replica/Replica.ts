@@ -8,6 +8,7 @@ import type * as Path from "@effect/platform/Path"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
 import { addLoggerHere } from "../../internal/loggers.ts"
 import type { InvalidOptions } from "../../internal/Options.ts"
 import { poll } from "../../internal/Schedules.ts"
@@ -32,6 +33,21 @@ import {
 export type { ReplicaLayerConfig }
 
 /**
+ * The services that a replica needs.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Environment =
+  | VersionStore
+  | EventBus
+  | CommandBus
+  | ControllerState
+  | FileSystem.FileSystem
+  | Path.Path
+  | HttpClient.HttpClient
+
+/**
  * Copies the versions of another controller, under the same ids, into a store of versions on disk. Commands, events,
  * status and state are the same as for `Content.layer`.
  *
@@ -40,17 +56,8 @@ export type { ReplicaLayerConfig }
  */
 export const layer = (
   config: ReplicaLayerConfig
-): Layer.Layer<
-  Content,
-  InvalidOptions | CommandAlreadyRegistered,
-  | VersionStore
-  | EventBus
-  | CommandBus
-  | ControllerState
-  | FileSystem.FileSystem
-  | Path.Path
-  | HttpClient.HttpClient
-> => Layer.scoped(Content, make(config))
+): Layer.Layer<Content, InvalidOptions | CommandAlreadyRegistered, Environment> =>
+  Layer.scoped(Content, make(config))
 
 /**
  * As `layer`, with options from the environment: `{ from: Config.string("HUB"), … }`.
@@ -67,8 +74,13 @@ export const layerConfig = (config: Config.Config.Wrap<ReplicaLayerConfig>) =>
  * @since 0.1.0
  * @category constructors
  */
-export const make = (config: ReplicaLayerConfig) =>
-  Effect.flatMap(decodeLayer(config), (options) => fromOptions(options, addLoggerHere))
+export const make = (
+  config: ReplicaLayerConfig
+): Effect.Effect<
+  typeof Content.Service,
+  InvalidOptions | CommandAlreadyRegistered,
+  Environment | Scope.Scope
+> => Effect.flatMap(decodeLayer(config), (options) => fromOptions(options, addLoggerHere))
 
 /** As `make`, with decoded options. `addLogger` belongs to the controller; the hub gets the last warnings. @internal */
 export const fromOptions = Effect.fnUntraced(function* (

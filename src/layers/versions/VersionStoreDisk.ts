@@ -9,6 +9,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
 import * as DownloadsFolder from "../../files/DownloadsFolder.ts"
 import { isPlainFileName } from "../../files/fileName.ts"
 import { withoutParentSpan } from "../../internal/background.ts"
@@ -92,7 +93,13 @@ export const layerConfig = (
  * @since 0.1.0
  * @category constructors
  */
-export const make = (config: VersionStoreDiskConfig) => Effect.flatMap(decode(config), open)
+export const make = (
+  config: VersionStoreDiskConfig
+): Effect.Effect<
+  typeof VersionStore.Service,
+  InvalidOptions | VersionStoreError | DownloadsInUse,
+  FileSystem.FileSystem | Path.Path | Scope.Scope
+> => Effect.flatMap(decode(config), open)
 
 /** As `make`, with decoded options. @internal */
 export const open = (options: VersionStoreDiskOptions) =>
