@@ -12,7 +12,7 @@ const undocumented = (file: string, names?: ReadonlyArray<string>): ReadonlyArra
   const source = read(file)
   const declared = [...source.matchAll(declaration)].map(({ 1: name = "", index }) => ({
     name,
-    hasComment: /(?:\n \* @since \d+\.\d+\.\d+\n \* @category \w+\n| @internal) \*\/\n$/.test(
+    hasComment: /(?:\n \* @since \d+\.\d+\.\d+\n \* @category \w+\n| @internal) \*\/\n(?:\/\/ .*\n)?$/.test(
       source.slice(0, index)
     )
   }))

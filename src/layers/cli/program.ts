@@ -114,7 +114,7 @@ export const makeProgram = (version: string, run: (given: Given) => void | Promi
     .showHelpAfterError("See: vitrine --help")
     .exitOverride()
 
-  const command = (name: CommandName, description: string, ...options: ReadonlyArray<Option>): Command => {
+  const command: AddCommand = (name, description, ...options) => {
     const command = program
       .command(name)
       .description(description)
@@ -126,6 +126,17 @@ export const makeProgram = (version: string, run: (given: Given) => void | Promi
     return command
   }
 
+  for (const describe of [describeStart, describeReports, describeVersions, describeHolds, describeOthers]) {
+    describe(command)
+  }
+  return program
+}
+
+/** Adds a command to the program. */
+type AddCommand = (name: CommandName, description: string, ...options: ReadonlyArray<Option>) => Command
+
+/** To begin a project, and to run it. */
+const describeStart = (command: AddCommand): void => {
   command(
     "init",
     "Begin a project: an example with a folder of content. Existing files are kept.",
@@ -153,7 +164,10 @@ export const makeProgram = (version: string, run: (given: Given) => void | Promi
       "A dev server serves the page, so that no build is needed. The plugin for Vite adds this option."
     )
   )
+}
 
+/** What the controller reports, and which problems are muted. */
+const describeReports = (command: AddCommand): void => {
   command(
     "status",
     "Show in one word whether all is well, then the problems and details of the running controller.",
@@ -194,7 +208,10 @@ export const makeProgram = (version: string, run: (given: Given) => void | Promi
     "[NAME]",
     'A code, a subject, a player, or one problem: "CODE SUBJECT" or "PLAYER CODE SUBJECT". Default: lists what is muted.'
   )
+}
 
+/** To fetch, check and compare versions. */
+const describeVersions = (command: AddCommand): void => {
   command("fetch", "Fetch the content once, in the running controller or else in this process.", ...ofContent)
 
   command(
@@ -225,7 +242,10 @@ export const makeProgram = (version: string, run: (given: Given) => void | Promi
       "The id of a version on disk. Default: the version before B; if B waits, the active version."
     )
     .argument("[B]", "The version that A is compared with. Default: the latest version.")
+}
 
+/** Which version is shown. */
+const describeHolds = (command: AddCommand): void => {
   command(
     "rollback",
     "Show an older version, and hold it until somebody resumes. Newer versions are fetched, and wait.",
@@ -255,7 +275,10 @@ export const makeProgram = (version: string, run: (given: Given) => void | Promi
     "End the hold, and show the latest version. New versions are shown as before the hold.",
     ...ofContent
   )
+}
 
+/** Screens, types, and the end. */
+const describeOthers = (command: AddCommand): void => {
   command(
     "screen",
     "Ask a screen to load its page again, or to show its name for ten seconds, large enough to be found in the hall. Waits until the screen has done it, for two minutes at most.",
@@ -286,10 +309,4 @@ export const makeProgram = (version: string, run: (given: Given) => void | Promi
     config,
     runDir
   )
-
-  return program
 }
-
-/**
- * The options and arguments of commands.
- */
