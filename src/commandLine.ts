@@ -40,6 +40,7 @@ const commands: Readonly<Record<CommandName, () => Promise<Run>>> = {
   start: withHttpClient(async () => (await import("./layers/cli/start.ts")).run),
   status: async () => (await import("./layers/cli/status.ts")).status,
   fleet: async () => (await import("./layers/cli/status.ts")).fleet,
+  accept: async () => (await import("./layers/cli/accept.ts")).run,
   mute: async () => (await import("./layers/cli/mute.ts")).run,
   fetch: withHttpClient(async () => (await import("./layers/cli/check.ts")).fetch),
   check: withHttpClient(async () => (await import("./layers/cli/check.ts")).check),

@@ -52,6 +52,18 @@ export const quotedName = (name: string, maxLength = 100): string =>
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`
   )
 
+/** Arguments of a command, in quotes if a shell needs them. */
+export const shellWords = (...words: ReadonlyArray<string>): string => words.map(shellWord).join(" ")
+
+const shellWord = (word: string): string => {
+  const line = printableLine(word)
+  return /^[\w.,:/@%+=-]+$/.test(line)
+    ? line
+    : /["$`\\!]/.test(line)
+      ? `'${line.replaceAll("'", "'\\''")}'`
+      : `"${line}"`
+}
+
 /** JSON with escapes for control characters: it can be printed, and its value is the same. */
 export const printableJson = (value: unknown, space?: number): string =>
   JSON.stringify(value, null, space).replace(

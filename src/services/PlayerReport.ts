@@ -101,7 +101,7 @@ export const ReportedProblem = Schema.Struct({
   since: optional(time),
   count: optional(amount),
   unwatched: optional(line)
-} satisfies Record<Exclude<keyof typeof Problem.fields, "muted">, unknown>)
+} satisfies Record<Exclude<keyof typeof Problem.fields, "accept" | "muted">, unknown>)
 
 const isScreenWord = Schema.is(Schema.Literal(...screenWords))
 

@@ -85,6 +85,11 @@ export const Problem = Schema.Struct({
    * Why nobody can say any more whether it continues: `closed`, `forgotten`, `stopped`. It is listed, but does not count.
    * Only the state has it.
    */
-  unwatched: optional(Schema.String)
+  unwatched: optional(Schema.String),
+  /**
+   * The type of the command that accepts it, with its code and subject as fields; missing if nobody can accept it. Only
+   * the state has it.
+   */
+  accept: optional(Schema.String)
 })
 export type Problem = typeof Problem.Type

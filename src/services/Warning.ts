@@ -2,6 +2,7 @@
  * A warning for the editors of content: the content is published, and somebody should look at it.
  */
 import * as Schema from "effect/Schema"
+import { shellWords } from "../internal/printable.ts"
 
 /**
  * A warning about the content of a source.
@@ -22,6 +23,7 @@ export type Warning = typeof Warning.Type
 /** The codes of the warnings that Vitrine itself gives. The readers log them, so the status does not. */
 export const warningCodes: ReadonlyArray<string> = [
   "cell:error",
+  "content:more",
   "content:note",
   "file:cut",
   "file:elsewhere",
@@ -51,3 +53,26 @@ export const within =
     ...warning,
     subject: warning.subject === "" ? whole : `${whole}/${warning.subject}`
   })
+
+/**
+ * There is no such warning that somebody can accept.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class NoSuchWarning extends Schema.TaggedError<NoSuchWarning>()("vitrine/NoSuchWarning", {
+  code: Schema.String,
+  subject: Schema.String,
+  /** Those that can be accepted. */
+  warnings: Schema.Array(Warning.pick("code", "subject"))
+}) {
+  override get message() {
+    const all = this.warnings.slice(0, maxListed).map(nameOf).join(", ")
+    const more = this.warnings.length > maxListed ? `, and ${this.warnings.length - maxListed} more` : ""
+    return `There is no warning ${nameOf(this)}. ${all === "" ? "There is nothing to accept" : `There are: ${all}${more}`}.`
+  }
+}
+
+const maxListed = 20
+
+const nameOf = ({ code, subject }: Pick<Warning, "code" | "subject">): string => shellWords(code, subject)

@@ -10,6 +10,7 @@ import { ContentDiff } from "./ContentDiff.ts"
 import { FetchOutcome } from "./ContentEvents.ts"
 import { ContentSample } from "./ContentSample.ts"
 import { AckDetails, HoldOutcome, ManifestReading, Verification, VersionsReport } from "./VersionStore.ts"
+import { Warning } from "./Warning.ts"
 
 const text = optional(Schema.String)
 
@@ -23,6 +24,11 @@ export const contentCommands = (content: string) => ({
     type: `${content}.check`,
     fields: Schema.Struct({ source: text }),
     success: Schema.Union(ContentCheck, ContentSample)
+  }),
+  accept: define({
+    type: `${content}.accept`,
+    fields: Schema.Struct({ code: Schema.String, subject: Schema.String, by: text }),
+    success: Schema.Struct({ accepted: Schema.Array(Warning) })
   }),
   "manifest.read": define({
     type: `${content}.manifest.read`,

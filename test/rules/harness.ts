@@ -27,6 +27,7 @@ import { CommandBus } from "../../src/services/CommandBus.ts"
 import type { SourceChanges } from "../../src/services/ContentSource.ts"
 import { ControllerState } from "../../src/services/ControllerState.ts"
 import type { SourceError } from "../../src/services/SourceError.ts"
+import { Warning } from "../../src/services/Warning.ts"
 import { withAdvancingClock } from "../../src/testing.ts"
 import { withLog } from "../support/logged.ts"
 import type { Change } from "./front.ts"
@@ -72,16 +73,6 @@ export const rule = (
 })
 
 const decodeCell = Schema.decodeUnknownSync(Schema.Literal("●", "n", "s", "k", "i", "p", "g"))
-
-/** A warning of a source. Its code is that of the rule, and its subject `source/document`, or the field. */
-const Warning = Schema.Union(
-  Schema.transform(Schema.String, Schema.typeSchema(Schema.Struct({ text: Schema.String })), {
-    decode: (text) => ({ text }),
-    encode: ({ text }) => text
-  }),
-  Schema.Struct({ code: Schema.String, subject: Schema.String, text: Schema.String })
-)
-export type Warning = typeof Warning.Type
 
 /** The part of the content's slice with the warnings of its source. */
 const Slice = Schema.Struct({
@@ -168,7 +159,14 @@ export const objectionTo = <E, R>(effect: Effect.Effect<void, E, R>) =>
 
 export const museumOf = (reader: ReaderName): Museum => ({
   reader,
-  open: (world, options = {}) => openAt(reader, world, options),
+  open: (world, options = {}) =>
+    Effect.gen(function* () {
+      const scope = yield* Effect.acquireRelease(Scope.make(), (scope) => Scope.close(scope, Exit.void))
+      const { accept, opened } = yield* Scope.extend(openAt(reader, world, options), scope)
+      // Every warning of a rule can be accepted.
+      yield* Effect.addFinalizer(() => accept)
+      return opened
+    }),
   each: (cases, test) =>
     Effect.gen(function* () {
       const objections: Array<string> = []
@@ -185,7 +183,7 @@ const openAt = Effect.fnUntraced(function* (reader: ReaderName, world: World, op
     Effect.provide(readers[reader], context)
   )
   stand.give(world)
-  const { check, fetch } = yield* contentAt(stand, options)
+  const { accept, check, fetch } = yield* contentAt(stand, options)
   const fresh = Effect.flatMap(contentAt(stand, options), ({ fetch }) => fetch)
   const made = stand.source(options).make
   const environment = yield* Layer.build(Layer.merge(platform, RequestPacingMemory.layer))
@@ -206,7 +204,7 @@ const openAt = Effect.fnUntraced(function* (reader: ReaderName, world: World, op
       cursor = Option.some(value.right.cursor)
       return value.right.changed
     })
-  return { give: stand.give, fetch, check, fresh, poll }
+  return { accept, opened: { give: stand.give, fetch, check, fresh, poll } }
 })
 
 const contentAt = Effect.fnUntraced(function* (stand: Stand, options: Options) {
@@ -217,6 +215,7 @@ const contentAt = Effect.fnUntraced(function* (stand: Stand, options: Options) {
     yield* content({ sources: [stand.source(options)] }).setup({ cwd, addLogger: () => Effect.void })
     const { dispatch } = yield* CommandBus
     const { state } = yield* ControllerState
+    let given: ReadonlyArray<Warning> = []
     const run = (type: "content.fetch" | "content.check") =>
       Effect.map(withAdvancingClock(Effect.either(withLog(log)(dispatch({ type })))), ({ value }) => value)
     const fetch = Effect.gen(function* () {
@@ -225,13 +224,25 @@ const contentAt = Effect.fnUntraced(function* (stand: Stand, options: Options) {
       const { plugins } = yield* state
       const { sources } = Schema.decodeUnknownSync(Slice)(plugins.content)
       const warnings = error === undefined ? (sources.museum.lastSuccess?.warnings ?? []) : []
+      given = warnings
       const changed = Either.isRight(result) && decodeChanged(result.right).changed
       return { error, changed, warnings, log, ...savedIn(join(cwd, "downloads")) }
+    })
+    const name = ({ code, subject }: Warning) => `${code} ${subject}`
+    const accept = Effect.gen(function* () {
+      if (given.length === 0) return
+      const named = given.map(name)
+      for (const { code, subject } of given) {
+        yield* Effect.ignore(dispatch({ type: "content.accept", code, subject }))
+      }
+      const { error, warnings } = yield* fetch
+      const left = error === undefined ? warnings.map(name).filter((name) => named.includes(name)) : []
+      expect(left, "warnings that were accepted").toEqual([])
     })
     const check = Effect.map(run("content.check"), (result) =>
       Either.isRight(result) ? decodeCheck(result.right).sources.some(({ changed }) => changed) : undefined
     )
-    return { fetch, check }
+    return { accept, fetch, check }
   }).pipe(Effect.provide(context))
 })
 
@@ -296,8 +307,7 @@ export const refused = (outcome: Outcome, ...names: ReadonlyArray<string>): void
 /** Asserts that it is published, with a warning of this code that names all these. */
 export const warned = (outcome: Outcome, code: string, ...names: ReadonlyArray<string>): void => {
   const isAbout = (warning: Warning) =>
-    (!("code" in warning) || warning.code === code) &&
-    names.every((name) => `${"subject" in warning ? warning.subject : ""} ${warning.text}`.includes(name))
+    warning.code === code && names.every((name) => `${warning.subject} ${warning.text}`.includes(name))
   const isRight = outcome.error === undefined && outcome.warnings.some(isAbout)
   expect(isRight, `a warning that names ${names.join(" and ")}; but ${describe(outcome)}`).toBe(true)
 }

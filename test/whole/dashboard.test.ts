@@ -162,6 +162,13 @@ describe.skipIf(isMissing("chromium"))("the page of the dashboard", () => {
         expect(asked).toMatchObject({ actions: ["identify"] })
         expect(yield* ack(asked?.ids ?? [])).toBeNull()
         yield* see(page, "#log", "Screen left shows its name now")
+
+        yield* write("tables/Objects.csv", "inventory,title\n")
+        yield* see(page, "#problems", "If that is meant, accept it")
+        expect(yield* Effect.promise(() => page.locator("#problems").innerText())).not.toContain("vitrine")
+        yield* act(page, "Accept", "Anna")
+        yield* see(page, "#log", "Accepted by Anna at the dashboard")
+        yield* see(page, "#word", "OK")
       })
     )
   })

@@ -72,6 +72,48 @@ describe.concurrent("a controller that runs", () => {
     })
   )
 
+  it.scopedLive("does not warn again of a loss that somebody has accepted, also after it was killed", () =>
+    Effect.gen(function* () {
+      const { folder, run, vitrine, write } = yield* project
+      const remove = (name: string) => Effect.sync(() => rmSync(join(folder, name)))
+      const config = `import { content, defineConfig, folderSource } from "vitrine"
+export default defineConfig({
+  plugins: [content({ fetchEvery: "1 hour", sources: [folderSource({ id: "museum", directory: "tables" })] })]
+})
+`
+      yield* write("vitrine.config.ts", config)
+      yield* write("tables/rooms.json", '[{ "id": "hall" }]')
+      const start = Effect.gen(function* () {
+        const controller = yield* run(["start"])
+        yield* controller.logged(/(Ready)/)
+        return controller
+      })
+      const status = Effect.map(vitrine("status"), ({ stdout }) => stdout)
+      const fetched = Effect.zipRight(vitrine("fetch"), status)
+      const controller = yield* start
+      yield* fetched
+      yield* remove("tables/rooms.json")
+      const warned = yield* fetched
+      expect(warned).toMatch(/^WARNING\n/)
+      const [, command = ""] = /\n {4}vitrine (accept .*)\n/.exec(warned) ?? []
+      expect(command).toBe("accept gone:document museum/rooms")
+      expect(yield* vitrine("accept", "gone:document", "museum")).toMatchObject({
+        status: 1,
+        stderr: expect.stringContaining("There are: gone:document museum/rooms.")
+      })
+      expect((yield* vitrine(...command.split(" "))).stdout).toMatch(/^Accepted: .*"rooms" is gone/)
+      expect(yield* status).toMatch(/^OK\n/)
+      expect(yield* controller.logged(/(Accepted by .*@.*: Document "rooms" is gone)/)).toBeDefined()
+      yield* controller.signal("SIGKILL")
+      yield* start
+      expect(yield* fetched).toMatch(/^OK\n/)
+      yield* write("tables/rooms.json", '[{ "id": "hall" }]')
+      yield* fetched
+      yield* remove("tables/rooms.json")
+      expect(yield* fetched).toContain("vitrine accept gone:document museum/rooms\n")
+    })
+  )
+
   it.scopedLive(
     "goes back to the previous version and stays there, even after a restart, until it is resumed",
     () =>

@@ -9,6 +9,7 @@ export type CommandName =
   | "start"
   | "status"
   | "fleet"
+  | "accept"
   | "mute"
   | "fetch"
   | "check"
@@ -194,6 +195,16 @@ const describeReports = (command: AddCommand): void => {
     watch,
     new Option("--check", "Exit with 1 if a player has an error.")
   )
+
+  command(
+    "accept",
+    "Accept what a warning about the content says: it is not given again, unless it ends and begins anew.",
+    config,
+    runDir,
+    new Option("--by <NAME>", "Who accepts it, for the log. Default: this user.")
+  )
+    .argument("[CODE]", "The code of the warning. Default: lists what can be accepted.")
+    .argument("[SUBJECT]", "Its subject, as the list and vitrine status print it.")
 
   command(
     "mute",

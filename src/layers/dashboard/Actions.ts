@@ -22,6 +22,9 @@ const Action = Schema.Struct({
   /** For a mute: the name of the problem, the end and the reason. */
   name: text,
   until: text,
+  /** The warning that is accepted. */
+  code: text,
+  subject: text,
   why: text,
   /** The name of the person who acts. */
   by: text
@@ -29,7 +32,7 @@ const Action = Schema.Struct({
 
 const decode = Schema.decodeUnknown(Schema.parseJson(Action))
 
-const ofContents = ["hold", "release", "resume", "rollback", "screen"]
+const ofContents = ["accept", "hold", "release", "resume", "rollback", "screen"]
 const ofProblems = ["problem.mute", "problem.unmute"]
 
 /** The allowed commands: for problems, and for each content. */
@@ -74,4 +77,4 @@ const notAllowed = (type: string, allowed: ReadonlyArray<string>) =>
   })
 
 const message =
-  'The body must be a JSON object with a string "type" and, for a rollback or a release, a string "versionId", for a screen, a string "screen" and an "action", "reload" or "identify", to mute a problem, a "name" and "until"; a string "by" says who acts.'
+  'The body must be a JSON object with a string "type" and, for a rollback or a release, a string "versionId", for a screen, a string "screen" and an "action", "reload" or "identify", to mute a problem, a "name" and "until", to accept a warning, its "code" and "subject"; a string "by" says who acts.'

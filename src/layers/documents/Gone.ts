@@ -106,6 +106,7 @@ export const make = Effect.fnUntraced(function* (
   const file = yield* keptFile(`${options.id}.had`)
   const digest = optionsDigest(options)
   const remembered = yield* Ref.make(Option.none<Known>())
+  const writing = yield* Effect.makeSemaphore(1)
   const read = Effect.flatMap(
     Ref.get(remembered),
     Option.match({
@@ -116,9 +117,11 @@ export const make = Effect.fnUntraced(function* (
   const write = (known: Known) =>
     Effect.zipRight(
       Ref.set(remembered, Option.some(known)),
-      Effect.flatMap(
-        Effect.orElseSucceed(Schema.encode(Known)(known), () => ""),
-        file.write
+      writing.withPermits(1)(
+        Effect.flatMap(
+          Effect.orElseSucceed(Schema.encode(Known)(known), () => ""),
+          file.write
+        )
       )
     )
 
@@ -153,7 +156,7 @@ export const make = Effect.fnUntraced(function* (
         ...missing.map(([name]) => ({
           code: "gone:document",
           subject: name,
-          text: `${nameOf(name)} is gone: pages that show it are empty. Bring it back, or mute this warning if that is meant`
+          text: `${nameOf(name)} is gone: pages that show it are empty. Bring it back${ifMeant}`
         })),
         ...compared.flatMap(({ warnings }) => warnings),
         ...(areFilesGone
@@ -161,36 +164,34 @@ export const make = Effect.fnUntraced(function* (
               {
                 code: "gone:files",
                 subject: "",
-                text: `there are ${countText(files, "file")}, and there were ${filesBefore}. Bring them back, or mute this warning if that is meant`
+                text: `there are ${countText(files, "file")}, and there were ${filesBefore}. Bring them back${ifMeant}`
               }
             ]
           : [])
       ]
-      const accepted = Option.match(known, { onNone: () => [], onSome: ({ accepted }) => accepted })
-      const next: Known = {
-        options: digest,
-        had: Object.fromEntries<Had>([
-          ...missing,
-          ...compared.map(({ entry }) => entry),
-          ["", { count: areFilesGone ? filesBefore : files, now: files, fields: [] }]
-        ]),
-        accepted
-      }
-      return { warnings, next }
+      const had = Object.fromEntries<Had>([
+        ...missing,
+        ...compared.map(({ entry }) => entry),
+        ["", { count: areFilesGone ? filesBefore : files, now: files, fields: [] }]
+      ])
+      return { warnings, next: { options: digest, had } }
     }),
 
     /** The warnings that nobody has accepted. Forgets the accepted ones that are over, and remembers the rest. */
-    end: (next: Known, warnings: ReadonlyArray<Warning>, isCheck: boolean) => {
-      const isIn = (warning: Warning, all: ReadonlyArray<Warning>) =>
-        all.some((other) => isEqual(warning, other))
-      const left = warnings.filter((warning) => !isIn(warning, next.accepted))
-      return isCheck
-        ? Effect.succeed(left)
-        : Effect.as(
-            write({ ...next, accepted: next.accepted.filter((warning) => isIn(warning, warnings)) }),
-            left
-          )
-    },
+    end: Effect.fnUntraced(function* (
+      { had, options }: Omit<Known, "accepted">,
+      warnings: ReadonlyArray<Warning>,
+      isCheck: boolean
+    ) {
+      const known = yield* read
+      const accepted = Option.match(known, {
+        onNone: () => [],
+        onSome: ({ accepted }) => accepted.filter((warning) => isIn(warning, warnings))
+      })
+      // Somebody may have accepted them after they were compared.
+      if (!isCheck) yield* write({ options, had: accepted.reduce(withoutGone, had), accepted })
+      return warnings.filter((warning) => !isIn(warning, accepted))
+    }),
 
     /** Accepts what a warning of the last fetch is about. */
     accept: (warning: Warning) =>
@@ -198,12 +199,8 @@ export const make = Effect.fnUntraced(function* (
         read,
         Option.match({
           onNone: () => Effect.void,
-          onSome: (known) =>
-            write(
-              warning.code.startsWith("gone:") && warning.code !== "gone:language"
-                ? { ...known, had: withoutGone(known.had, warning) }
-                : { ...known, accepted: [...known.accepted, warning] }
-            )
+          onSome: ({ accepted, had, options }) =>
+            write({ options, had: withoutGone(had, warning), accepted: [...accepted, warning] })
         })
       )
   }
@@ -222,8 +219,8 @@ export const missingLanguages = (
       text: `"locales" asks for ${quotedExcerpt(language)}, which no entry has. Publish the translations, or correct "locales"`
     }))
 
-const isEqual = (one: Warning, other: Warning): boolean =>
-  one.code === other.code && one.subject === other.subject && one.text === other.text
+const isIn = ({ code, subject, text }: Warning, all: ReadonlyArray<Warning>): boolean =>
+  all.some((other) => other.code === code && other.subject === subject && other.text === text)
 
 const compareShapes = (before: Had | undefined, { count, fields }: Shape, isUsual: boolean) => {
   const current = count < minRecords ? [] : [...fields].flatMap(([name, n]) => (n * 2 >= count ? [name] : []))
@@ -245,7 +242,7 @@ const compareShapes = (before: Had | undefined, { count, fields }: Shape, isUsua
             : {
                 code: "gone:records",
                 subject: "",
-                text: `${countText(count, "record")}, of ${before.count} before. With "maxVanishing" in "expect", such a version is not shown; maxVanishing: 1 says that this is usual`
+                text: `${countText(count, "record")}, of ${before.count} before. With "maxVanishing" in "expect", such a version is not shown; maxVanishing: 1 says that this is usual${ifMeant}`
               }
         ]
       : []),
@@ -255,15 +252,17 @@ const compareShapes = (before: Had | undefined, { count, fields }: Shape, isUsua
       return {
         code: "gone:field",
         subject: name,
-        text: `no record has ${quotedName(name)} any more, which half of them had${hint}`
+        text: `no record has ${quotedName(name)} any more, which half of them had${hint}${ifMeant}`
       }
     })
   ]
   return { had, warnings }
 }
 
-const emptiedText =
-  'it is empty, and had records before; with "minRecords" in "expect", such a version is not shown'
+/** The page leaves out the part in brackets, because it has a button. */
+const ifMeant = '. If that is meant, accept it ("vitrine accept")'
+
+const emptiedText = `it is empty, and had records before; with "minRecords" in "expect", such a version is not shown${ifMeant}`
 
 /** What the source had, without what the warning says is gone. */
 const withoutGone = (had: Known["had"], { code, subject }: Warning): Known["had"] =>
@@ -274,7 +273,10 @@ const withoutGone = (had: Known["had"], { code, subject }: Warning): Known["had"
           [name, { ...before, fields: before.fields.filter((field) => `${name}/${field}` !== subject) }]
         ]
       }
-      if (name !== subject) return [[name, before]]
-      return code === "gone:document" && before.now > 0 ? [] : [[name, { ...before, count: before.now }]]
+      if (name !== subject || !/^gone:(?:document|files|records)$/.test(code)) return [[name, before]]
+      // An empty document that is also gone would otherwise be named again and again.
+      return code === "gone:document" && (before.now > 0 || before.count === 0)
+        ? []
+        : [[name, { ...before, count: before.now }]]
     })
   )

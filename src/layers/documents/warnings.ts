@@ -8,7 +8,7 @@ import * as Record from "effect/Record"
 import * as Ref from "effect/Ref"
 import { countText } from "../../internal/readable.ts"
 import type { FetchedSource, PreviousContent } from "../../services/ContentSource.ts"
-import { note, type Warning } from "../../services/Warning.ts"
+import type { Warning } from "../../services/Warning.ts"
 
 /** A warning that may occur several times, for example on each page of a list. */
 export interface Notice {
@@ -76,7 +76,14 @@ export const withWarnings = <A, E, R>(
 /** The first warnings, and the number of the others. */
 const firstOf = (warnings: ReadonlyArray<Warning>, most: number): ReadonlyArray<Warning> =>
   warnings.length > most
-    ? [...warnings.slice(0, most), note(`There are ${countText(warnings.length - most, "more warning")}.`)]
+    ? [
+        ...warnings.slice(0, most),
+        {
+          code: "content:more",
+          subject: "",
+          text: `There are ${countText(warnings.length - most, "more warning")}.`
+        }
+      ]
     : warnings
 
 /** The warnings of a fetch. */

@@ -8,7 +8,7 @@ import type { FetchError } from "../../services/Content.ts"
 import type { ContentCheck } from "../../services/ContentCheck.ts"
 import type { ContentEvent } from "../../services/ContentEvents.ts"
 import type { ContentSample, NoSuchSource } from "../../services/ContentSample.ts"
-import type { Unknown } from "../../services/ContentSource.ts"
+import type { ContentSource, Unknown } from "../../services/ContentSource.ts"
 import type { ContentState, SourceState } from "../../services/Slices.ts"
 import type { KeptSource, Promotion } from "../../services/VersionStore.ts"
 
@@ -36,6 +36,9 @@ export interface Provider {
 
   /** Finds out what one source would save. Reports and promotes nothing. */
   readonly sample?: (sourceId: string) => Effect.Effect<ContentSample, FetchError | NoSuchSource>
+
+  /** Accepts warnings of the sources that can do so, by their ids. */
+  readonly accept?: Readonly<Record<string, NonNullable<ContentSource["accept"]>>>
 
   /** As `fetch`, only for the changes that polls found. Without it, `fetch` runs instead. */
   readonly fetchNew?: Effect.Effect<Fetched, FetchError>

@@ -204,6 +204,9 @@ export const fetchSources = (
       fetch: polling.remember(fetchAll),
       check: Effect.provide(checkSources(sources, keep), services),
       sample: (sourceId) => Effect.provide(sampleSource(sources, sourceId), services),
+      accept: Object.fromEntries(
+        sources.flatMap(({ accept, id }) => (accept === undefined ? [] : [[id, accept]]))
+      ),
       ...(unasked.length === sources.length ? {} : { poll, fetchNew: polling.remember(fetchNew) }),
       changes: Stream.mergeAll(
         Array.filterMap(sources, ({ changes }) => Option.fromNullable(changes)),

@@ -19,6 +19,7 @@ import type { VersionStore } from "../../services/VersionStore.ts"
 import { compareAnnounced } from "../comparing/makeComparing.ts"
 import { makeScreens } from "../leases/Consumers.ts"
 import * as ActiveVersion from "./ActiveVersion.ts"
+import { acceptWarning } from "./acceptWarning.ts"
 import type { ContentRules } from "./ContentOptions.ts"
 import { beginCounts, makeMomentary, makeReport, makeSlice, withSources } from "./contentState.ts"
 import { makeDiskSpace } from "./diskSpace.ts"
@@ -51,7 +52,7 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
   const screens = yield* makeScreens
   yield* slice.show({
     live: yield* makeMomentary(slice, provider, screens.all),
-    report: reading(name, rules)
+    report: reading(name, rules, provider.accept)
   })
   yield* beginCounts
   const reportVersions = mode === "task" ? report : yield* comparing(report)
@@ -70,6 +71,7 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
       const checks = yield* singleFlight<ContentCheck, FetchError>(scope)
       yield* registerCommands(name, {
         fetch,
+        accept: acceptWarning(slice, provider.accept),
         check: provider.check && checks.once(byHand(provider.check)),
         sample: provider.sample,
         acknowledged: screens.acknowledged,

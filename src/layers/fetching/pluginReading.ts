@@ -21,15 +21,17 @@ import { codes } from "../status/view.ts"
 import type { ContentRules } from "./ContentOptions.ts"
 import { errorOf } from "./contentState.ts"
 import * as HubReading from "./HubReading.ts"
+import type { Provider } from "./Provider.ts"
 import { failureText, type Rejection, sourceProblems, sourceRows } from "./sourceReading.ts"
 
-export const reading = (name: string, rules: ContentRules) =>
+/** Which sources can accept warnings. */
+export const reading = (name: string, rules: ContentRules, accept: Provider["accept"] = {}) =>
   readingOf(contentsOf, name, (slice, { now, screens, state }) => {
     const shownBy = screens.filter(({ content }) => content === name)
     const excused = isOpen(state.system.hours, now) ? new Set<string>() : HubReading.awayCodes(slice)
     return {
       sections: [{ name, order: 10, title: titleOf("Content", name, slice), rows: rows(slice, shownBy) }],
-      problems: problems(name, slice, rules, now).filter(({ code }) => !excused.has(code)),
+      problems: problems(name, slice, rules, now, accept).filter(({ code }) => !excused.has(code)),
       content: statusOf(name, slice, state),
       unwatched: (problem) =>
         excused.has(problem.code)
@@ -117,7 +119,8 @@ export const problems = (
   name: string,
   slice: ContentState,
   { failingFor, maxAge }: ContentRules,
-  now: number
+  now: number,
+  accept: Provider["accept"] = {}
 ): ReadonlyArray<Problem> => {
   const { failingMs, failingSince, held, sources, versionId } = slice
   const error = errorOf(slice)?.message
@@ -160,7 +163,9 @@ export const problems = (
   return [
     ...found,
     ...HubReading.problems(slice, error !== undefined, now),
-    ...Object.entries(sources).flatMap(([id, source]) => sourceProblems(id, source))
+    ...Object.entries(sources).flatMap(([id, source]) =>
+      sourceProblems(id, source, Object.hasOwn(accept, id) ? `${name}.accept` : undefined)
+    )
   ]
 }
 

@@ -1,7 +1,8 @@
 /**
  * Registers the commands of the content plugin, `content.fetch`, `content.ack`, `content.manifest.read`,
- * `content.keep`, `content.check`, `content.verify`, `content.versions`, `content.diff`, `content.rollback`,
- * `content.hold`, `content.release`, `content.resume` and `content.screen`; the name may differ from `content`.
+ * `content.keep`, `content.check`, `content.accept`, `content.verify`, `content.versions`, `content.diff`,
+ * `content.rollback`, `content.hold`, `content.release`, `content.resume` and `content.screen`; the name may differ from
+ * `content`.
  */
 import * as Effect from "effect/Effect"
 import { printableLine } from "../../internal/printable.ts"
@@ -16,6 +17,7 @@ import { makeComparing } from "../comparing/makeComparing.ts"
 import type { Screens } from "../leases/Consumers.ts"
 import { makeScreenActions } from "../screens/screenActions.ts"
 import { zoneOf } from "../status/openingHours.ts"
+import type { acceptWarning } from "./acceptWarning.ts"
 import type { Report } from "./Provider.ts"
 import * as Undo from "./Undo.ts"
 
@@ -23,6 +25,7 @@ import * as Undo from "./Undo.ts"
 const maxReason = 300
 
 export interface Fetching extends Pick<Content["Type"], "fetch"> {
+  readonly accept: ReturnType<typeof acceptWarning>
   /** Missing if versions are copied. */
   readonly check: Effect.Effect<ContentCheck, FetchError> | undefined
   /** As `check`, for one source. */
@@ -34,7 +37,7 @@ export interface Fetching extends Pick<Content["Type"], "fetch"> {
 /** Registers all commands until the scope ends. */
 export const registerCommands = Effect.fnUntraced(function* (
   name: string,
-  { acknowledged, check, fetch, report, sample }: Fetching
+  { accept, acknowledged, check, fetch, report, sample }: Fetching
 ) {
   const commands = contentCommands(name)
   const store = yield* VersionStore
@@ -45,6 +48,7 @@ export const registerCommands = Effect.fnUntraced(function* (
     ({ source }): Effect.Effect<ContentCheck | ContentSample, FetchError | NotFetchedHere | NoSuchSource> =>
       (source === undefined ? check : sample?.(source)) ?? new NotFetchedHere()
   )
+  yield* commands.accept.register(accept)
   yield* commands["manifest.read"].register(() => store.manifest)
   yield* commands.ack.register(({ consumerId, done, versionId, ...details }) =>
     store.acknowledge(consumerId, versionId, details).pipe(

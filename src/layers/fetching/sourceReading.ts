@@ -5,6 +5,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { outcomeText, progressText } from "../../internal/contentCounts.ts"
+import { defined } from "../../internal/schemas.ts"
 import type { SourceProgress } from "../../services/ContentSource.ts"
 import type { Problem } from "../../services/Problem.ts"
 import { type ContentState, type SourceState, TableSourceData } from "../../services/Slices.ts"
@@ -12,6 +13,8 @@ import type { Row } from "../../services/StatusSnapshot.ts"
 import { violationText } from "../status/contentText.ts"
 import { kv, problemRow } from "../status/rows.ts"
 import { reported } from "../status/slices.ts"
+
+import { isAcceptable } from "./acceptWarning.ts"
 
 export type Rejection = NonNullable<ContentState["rejection"]>
 
@@ -23,7 +26,9 @@ export const failureText = (message: string, rejection: Rejection | undefined): 
 
 export const sourceProblems = (
   id: string,
-  { data, lastSuccess, progress }: SourceState
+  { data, lastSuccess, progress }: SourceState,
+  /** The command that accepts its warnings, if it can accept them. */
+  accept?: string
 ): ReadonlyArray<Problem> => {
   const ofSource = (code: string, text: string, subject = id): Problem => ({
     code,
@@ -33,7 +38,10 @@ export const sourceProblems = (
   })
   const changes = tableDataOf(data).changes?.problem
   return [
-    ...(lastSuccess?.warnings ?? []).map(({ code, subject, text }) => ofSource(code, text, subject)),
+    ...(lastSuccess?.warnings ?? []).map((warning) => ({
+      ...ofSource(warning.code, warning.text, warning.subject),
+      ...defined({ accept: isAcceptable(warning) ? accept : undefined })
+    })),
     ...(progress?.waiting !== undefined && isHeldUp(progress)
       ? [ofSource("source:waiting", heldUpText(progress.document, progress.waiting))]
       : []),

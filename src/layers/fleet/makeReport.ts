@@ -87,7 +87,7 @@ const decodeProblem = Schema.decodeUnknownOption(ReportedProblem)
 const decodeScreen = Schema.decodeUnknownOption(ReportedScreen)
 
 /** A hub refuses a report with an invalid time, so such a time is omitted. Mutes apply to the own machine only. */
-const reportedProblem = ({ muted: _, since, ...problem }: Problem) =>
+const reportedProblem = ({ accept, muted, since, ...problem }: Problem) =>
   decodeProblem({ ...problem, ...defined({ since: timeIfAny(since) }) })
 
 const timeIfAny = (text = ""): string | undefined =>

@@ -29,7 +29,8 @@ const names = (what: string, refuse: (name: string) => string | undefined = cons
  * Commands only for the dashboard and the controller's own socket, in every configuration: pages use this transport. The
  * routes refuse these commands of other contents, whose names are known later.
  */
-const isForOwner = (command: string): boolean => /^(content\.screen|problem\.(mute|unmute))$/.test(command)
+const isForOwner = (command: string): boolean =>
+  /^(content\.(accept|screen)|problem\.(mute|unmute))$/.test(command)
 
 export const forOwner = (command: string) =>
   `${JSON.stringify(command)} is for the dashboard and the controller's own socket only`

@@ -37,10 +37,13 @@ export const make = Effect.fnUntraced(function* ({ body, events, options }: Rout
   const commands = yield* CommandBus
   const { state, status } = yield* ControllerState
 
-  /** Whether a command does not ask the screens of a content. A content NAME has both `NAME.screen` and `NAME.manifest.read`. */
+  /**
+   * Whether a command neither asks the screens of a content nor accepts its warnings. A content NAME has `NAME.screen`,
+   * `NAME.accept` and `NAME.manifest.read`.
+   */
   const isForAll = (type: string) =>
-    type.endsWith(".screen")
-      ? Effect.map(commands.types, (types) => !types.includes(type.replace(/screen$/, "manifest.read")))
+    /\.(?:accept|screen)$/.test(type)
+      ? Effect.map(commands.types, (types) => !types.includes(type.replace(/[a-z]+$/, "manifest.read")))
       : Effect.succeed(true)
 
   const command = body.pipe(

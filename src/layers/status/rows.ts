@@ -1,6 +1,7 @@
 /**
  * Builds rows of the status, also of problems, and judges a finished view. Needs no other library.
  */
+import { shellWords } from "../../internal/printable.ts"
 import type { Mute, Problem } from "../../services/Problem.ts"
 import type { BusProblem } from "../../services/Slices.ts"
 import type { Row, Tone } from "../../services/StatusSnapshot.ts"
@@ -39,6 +40,10 @@ export const problemText = ({ muted, text, unwatched }: Problem): string =>
     ...(muted === undefined ? [] : [`(muted ${muteText(muted)})`]),
     ...(unwatched === undefined ? [] : [`(no longer watched: ${unwatched})`])
   ].join(" ")
+
+/** The command that accepts the problem; `undefined` if nobody can accept it. */
+export const acceptText = ({ accept, code, subject = "" }: Problem): string | undefined =>
+  accept === undefined ? undefined : `vitrine accept ${shellWords(code, subject)}`
 
 /** `until 2026-11-25T18:00:00.000Z by anna@desk: the wall is painted` */
 export const muteText = ({ by, until, why }: Mute): string =>

@@ -43,6 +43,7 @@ const promote = (fingerprint: string, size = large) =>
 const registerKeep = Effect.gen(function* () {
   yield* registerCommands("content", {
     fetch: Effect.never,
+    accept: () => Effect.never,
     check: undefined,
     sample: undefined,
     acknowledged: () => Effect.void,

@@ -95,6 +95,7 @@ const follow = ({ release, steps }: History, isLookedAt: boolean, chosen: Array<
       const store = yield* VersionStore
       yield* registerCommands("content", {
         fetch: Effect.never,
+        accept: () => Effect.never,
         check: undefined,
         sample: undefined,
         acknowledged: () => Effect.void,

@@ -18,11 +18,14 @@ const sourceOf = Effect.map(
   Gone.make({ id: "museum", expect: {} }, (name) => name),
   (gone) => ({
     accept: gone.accept,
-    fetch: (records: ReadonlyArray<object>) =>
-      Effect.flatMap(
-        gone.compare({ previous, documents: [documentOf(records)], files: 0 }),
-        ({ next, warnings }) => gone.end(next, warnings, false)
-      )
+    /** Without records, the document is gone. `meanwhile` runs while the fetch ends. */
+    fetch: (records: ReadonlyArray<object> | undefined, meanwhile: Effect.Effect<void> = Effect.void) =>
+      gone
+        .compare({ previous, documents: records === undefined ? [] : [documentOf(records)], files: 0 })
+        .pipe(
+          Effect.zipLeft(meanwhile),
+          Effect.flatMap(({ next, warnings }) => gone.end(next, warnings, false))
+        )
   })
 )
 
@@ -49,5 +52,29 @@ it.effect("an accepted loss is no warning any more, but the next one is", () =>
     const [empty = warning] = yield* fetch([])
     yield* accept(empty)
     expect(yield* fetch([])).toEqual([])
+  }).pipe(Effect.provide(NodeContext.layer))
+)
+
+it.effect("a document that was empty, and then gone, is accepted once and not named again", () =>
+  Effect.gen(function* () {
+    const { accept, fetch } = yield* sourceOf
+    yield* fetch(rows(12))
+    yield* fetch([])
+    const [gone = { code: "", subject: "", text: "" }] = yield* fetch(undefined)
+    expect(gone).toMatchObject({ code: "gone:document", subject: "bells" })
+    yield* accept(gone)
+    for (const _ of [1, 2, 3]) expect(yield* fetch(undefined)).toEqual([])
+    yield* fetch(rows(12))
+    expect(yield* fetch(undefined)).toMatchObject([{ code: "gone:document" }])
+  }).pipe(Effect.provide(NodeContext.layer))
+)
+
+it.effect("a loss that is accepted while a fetch ends stays accepted", () =>
+  Effect.gen(function* () {
+    const { accept, fetch } = yield* sourceOf
+    yield* fetch(rows(60))
+    const [warning = { code: "", subject: "", text: "" }] = yield* fetch(rows(30))
+    expect(yield* fetch(rows(30), accept(warning))).toEqual([])
+    expect(yield* fetch(rows(29))).toEqual([])
   }).pipe(Effect.provide(NodeContext.layer))
 )

@@ -53,6 +53,7 @@ const types = Effect.flatMap(CommandBus.CommandBus, ({ types }) => types)
 
 const commandsOf = (name: string) =>
   [
+    "accept",
     "ack",
     "check",
     "diff",

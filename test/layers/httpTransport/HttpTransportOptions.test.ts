@@ -92,7 +92,7 @@ describe("the options of the HTTP transport", () => {
   })
 
   it("refuses commands that ask screens for actions or mute problems", () => {
-    const refused = ["content.screen", "problem.mute", "problem.unmute"]
+    const refused = ["content.accept", "content.screen", "problem.mute", "problem.unmute"]
     expect(issues({ allowedCommands: ["content.ack", ...refused] })).toEqual(
       refused.map((command, index) => ({
         path: `allowedCommands[${index + 1}]`,

@@ -8,7 +8,7 @@ import { momentText, withLocalTimes } from "../../../internal/readable.ts"
 import type { Row, StatusSnapshot, Tone } from "../../../services/ControllerState.ts"
 import type { Problem } from "../../../services/Problem.ts"
 import type { HealthWord, View } from "../../../services/View.ts"
-import { problemText, toneOf } from "../../status/rows.ts"
+import { acceptText, problemText, toneOf } from "../../status/rows.ts"
 
 /** The colours and marks of the text. */
 export interface Palette {
@@ -71,10 +71,14 @@ export const statusText = (
   const head = folded(
     [
       palette.word(word),
-      ...problems.map(
-        (problem) =>
-          `  ${palette.marked(`${readable(problemText(problem))}${timesText(problem)}`, toneOf(problem))}`
-      )
+      ...problems.flatMap((problem) => {
+        const text = `${readable(problemText(problem))}${timesText(problem)}`
+        const accept = acceptText(problem)
+        return [
+          `  ${palette.marked(text, toneOf(problem))}`,
+          ...(accept === undefined ? [] : [`    ${palette.tone.neutral(accept)}`])
+        ]
+      })
     ].join("\n")
   )
   const rest = [

@@ -69,9 +69,27 @@ const renderMute = (problem) => {
       )
 }
 
+const renderAccept = ({ accept: type, code, subject }) =>
+  type === undefined
+    ? []
+    : [
+        button(`accept ${code} ${subject}`, "Accept", () =>
+          ask(
+            "Accept",
+            `Accept ${code} of ${subject}? The warning ends, and comes back only if it is over in between.`,
+            {
+              type,
+              code,
+              subject
+            }
+          )
+        ),
+        " "
+      ]
+
 /** The text without the command of the command line: the page has a button for it. */
-const textBesideButtons = ({ code, text }) =>
-  code === "content:held" ? text.replace(/ \("vitrine \w+"\)$/, "") : text
+const textBesideButtons = ({ accept, code, text }) =>
+  accept !== undefined || code === "content:held" ? text.replace(/ \("vitrine \w+"\)$/, "") : text
 
 const renderProblem = (actions) => (problem) => {
   const { count, muted, since, unwatched } = problem
@@ -94,7 +112,7 @@ const renderProblem = (actions) => (problem) => {
           facts.flatMap((fact, index) => (index === 0 ? [fact] : [", ", fact]))
         ),
     muted?.why === undefined ? [] : h("small", { className: "why" }, ` ${muted.why}`),
-    actions === "off" ? [] : [" ", renderMute(problem)]
+    actions === "off" ? [] : [" ", renderAccept(problem), renderMute(problem)]
   )
 }
 
