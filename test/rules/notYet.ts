@@ -4,6 +4,5 @@
 import type { ReaderName } from "./readers.ts"
 
 export const notYet: Readonly<Record<number, ReadonlyArray<ReaderName>>> = {
-  25: ["JSON", "Strapi", "function"],
-  32: ["folder", "JSON"]
+  25: ["JSON", "Strapi", "function"]
 }

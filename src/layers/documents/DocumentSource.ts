@@ -214,7 +214,11 @@ export const make = Effect.fnUntraced(function* <
       const failed = failedAt(document.name)
       return isSample
         ? withSteps(firstPage(document), steps, failed)
-        : expectations.leaveOut(withSteps(document, steps, failed), Object.keys(links), fieldsOf)
+        : expectations.leaveOut(
+            expectations.typed(withSteps(document, steps, failed)),
+            Object.keys(links),
+            fieldsOf
+          )
     }
     const linked = yield* linkRecords(
       // A sample would otherwise read all linked documents.

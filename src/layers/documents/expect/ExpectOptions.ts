@@ -52,8 +52,8 @@ interface Type {
   /** The type in a message, as in "expected …". */
   readonly expected: string
   readonly schema: (parts: Parts) => FieldSchema
-  /** Whether a text is accepted as this type, because the cells of CSV are texts. Default: no. */
-  readonly asText?: (text: string) => boolean
+  /** The value of a text that is accepted as this type, because the cells of CSV are texts. Default: none is. */
+  readonly ofText?: (text: string) => unknown
 }
 
 const date = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})?)?$/
@@ -69,13 +69,16 @@ const types: Readonly<Record<FullFieldType, Type>> = {
     expected: "a number",
     schema: () => Schema.Finite,
     // As in key/value tables.
-    asText: (text) => String(Number(text)) === text && Number.isFinite(Number(text))
+    ofText: (text) => {
+      const value = Number(text)
+      return String(value) === text && Number.isFinite(value) ? value : undefined
+    }
   },
   boolean: {
     expected: "true or false",
     schema: () => Schema.Boolean,
     // Spreadsheets write `TRUE`.
-    asText: (text) => /^(?:true|false|TRUE|FALSE)$/.test(text)
+    ofText: (text) => (/^(?:true|false|TRUE|FALSE)$/.test(text) ? /^true$/i.test(text) : undefined)
   },
   date: { expected: 'a date such as "2026-11-21"', schema: () => Schema.String.pipe(Schema.filter(isDate)) },
   attachments: { expected: "attachments", schema: ({ attachment }) => Schema.Array(attachment) },
@@ -125,7 +128,7 @@ export interface FieldTest extends Pick<Type, "expected"> {
 
 export const fieldTest = (type: FieldType, { isAttachment, isFile = constFalse }: CellTests): FieldTest => {
   const isOptional = type.endsWith("?")
-  const { asText, expected, schema } = types[fullTypeOf(type) ?? "any"]
+  const { expected, ofText, schema } = types[fullTypeOf(type) ?? "any"]
   const path = Schema.String.pipe(Schema.filter(isFile))
   const is = Schema.is(
     schema({
@@ -139,8 +142,31 @@ export const fieldTest = (type: FieldType, { isAttachment, isFile = constFalse }
     accepts: (cell) =>
       isEmpty(cell)
         ? isOptional
-        : is(cell) || (asText !== undefined && Predicate.isString(cell) && asText(cell))
+        : is(cell) || (ofText !== undefined && Predicate.isString(cell) && ofText(cell) !== undefined)
   }
+}
+
+/** Replaces the texts in a record with the numbers, `true` and `false` that are expected; `undefined` if none are. */
+export const typedRecord = ({
+  fields = {}
+}: TableExpectation): ((record: unknown) => unknown) | undefined => {
+  const typed = Schema.isSchema(fields)
+    ? []
+    : Object.entries(fields).flatMap(([name, type]) => {
+        const { ofText } = types[fullTypeOf(type) ?? "any"]
+        return ofText === undefined ? [] : [{ name, ofText }]
+      })
+  return typed.length === 0
+    ? undefined
+    : (record) => {
+        if (!Predicate.isReadonlyRecord(record)) return record
+        const values = typed.flatMap(({ name, ofText }) => {
+          const cell = Object.hasOwn(record, name) ? record[name] : undefined
+          const value = Predicate.isString(cell) ? ofText(cell) : undefined
+          return value === undefined ? [] : [[name, value] as const]
+        })
+        return values.length === 0 ? record : { ...record, ...Object.fromEntries(values) }
+      }
 }
 
 /** How a source saves its cells. */

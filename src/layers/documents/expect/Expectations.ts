@@ -6,6 +6,7 @@
  */
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
@@ -23,7 +24,7 @@ import { type Document, fileBefore, listOf, pagesOf, Records, textPlaceOf, Value
 import { readKeys, readRecords } from "../documentFile.ts"
 import type { JsonObject } from "../jsonValues.ts"
 import { notice } from "../warnings.ts"
-import { expectedSchema, type TableExpectation } from "./ExpectOptions.ts"
+import { expectedSchema, type TableExpectation, typedRecord } from "./ExpectOptions.ts"
 import {
   type CheckedTable,
   makeTableCheck,
@@ -48,6 +49,14 @@ export const makeExpectations = (
   const expectationOf = (table: string) => Option.getOrUndefined(Record.get(expect, table))
 
   return {
+    /** The document with the numbers, `true` and `false` of texts, where they are expected. */
+    typed: <E>(document: Document<E>): Document<E> => {
+      const typed = typedRecord(expectationOf(document.name) ?? {})
+      return typed === undefined
+        ? document
+        : withPages(document, (pages) => Stream.map(pages, (page) => page.map(typed)), typed)
+    },
+
     /** The document without the records that may be left out. The fields of `links` are not checked. */
     leaveOut: <E>(
       document: Document<E>,
@@ -119,22 +128,34 @@ interface LeavingOut {
 }
 
 /** The document without the records that fail the check. A document that is one value stays as it is. */
-const leavingOut = <E>(document: Document<E>, options: LeavingOut): Document<E> => {
-  const { content } = document
-  const kept = (pages: Stream.Stream<ReadonlyArray<unknown>, E>) =>
+const leavingOut = <E>(document: Document<E>, options: LeavingOut): Document<E> =>
+  withPages(document, (pages) =>
     Stream.suspend(() => {
       const { end, keep } = begin(document, options)
       return Stream.concat(Stream.map(pages, keep), Stream.execute(end))
     })
+  )
+
+type Pages<E> = Stream.Stream<ReadonlyArray<unknown>, E>
+
+/** The document with other pages, or another value if it is no list. */
+const withPages = <E>(
+  document: Document<E>,
+  change: (pages: Pages<E>) => Pages<E>,
+  changeOne: (value: unknown) => unknown = identity
+): Document<E> => {
+  const { content } = document
   switch (content._tag) {
     case "Keys":
       return document
     case "Records":
-      return { ...document, content: Records({ pages: kept(content.pages) }) }
+      return { ...document, content: Records({ pages: change(content.pages) }) }
     case "Value": {
       const giveWay = makeGiveWay()
       const value = Effect.flatMap(content.value, (value) =>
-        Array.isArray(value) ? listOf(kept(Stream.tap(pagesOf(value), () => giveWay))) : Effect.succeed(value)
+        Array.isArray(value)
+          ? listOf(change(Stream.tap(pagesOf(value), () => giveWay)))
+          : Effect.succeed(changeOne(value))
       )
       return { ...document, content: Value({ value }) }
     }
