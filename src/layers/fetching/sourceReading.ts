@@ -13,7 +13,6 @@ import type { Row } from "../../services/StatusSnapshot.ts"
 import { violationText } from "../status/contentText.ts"
 import { kv, problemRow } from "../status/rows.ts"
 import { reported } from "../status/slices.ts"
-
 import { isAcceptable } from "./acceptWarning.ts"
 
 export type Rejection = NonNullable<ContentState["rejection"]>
