@@ -88,6 +88,30 @@ const bundles: ReadonlyArray<BuildOptions & { readonly entry: string; readonly f
   ])
 ]
 
+/** The languages whose long words pages can divide: `vitrine/client/hyphen/de`, and `/vitrine/hyphen-de.js`. */
+const hyphened = existsSync("node_modules/hyphen") ? ["da", "de", "en", "es", "fr", "it", "nl", "pl"] : []
+if (hyphened.length === 0) {
+  console.warn("The package hyphen is missing: pages cannot divide words. Run npm ci, and build again.")
+}
+
+/** From `hyphen`, which is CommonJS, with the patterns of a language. */
+const bundleHyphen = async (code: string): Promise<Metafile> => {
+  const { metafile } = await build({
+    ...forBrowsers,
+    stdin: {
+      contents: `export { hyphenateSync as hyphenate } from "hyphen/${code}/index.js"`,
+      resolveDir: "."
+    },
+    outfile: `dist/hyphen-${code}.js`,
+    format: "esm",
+    bundle: true,
+    legalComments: "none",
+    metafile: true,
+    logLevel: "error"
+  })
+  return metafile
+}
+
 const bundle = async ({ entry, file, ...options }: (typeof bundles)[number]): Promise<Metafile> => {
   // Moved into its place in one step: tests may be running the last one.
   const unfinished = `${file}.${process.pid}`
@@ -259,10 +283,32 @@ const notice = (folder: string): string => {
 const { version: effectVersion } = JSON.parse(readFileSync("node_modules/effect/package.json", "utf8"))
 writeFileSync("dist/bundle.json", `${JSON.stringify({ effectVersion })}\n`)
 
+/** The types of `hyphen-….js`. */
+writeFileSync(
+  "dist/hyphen.d.ts",
+  `/**
+ * Puts soft hyphens (U+00AD) into the words of a text.
+ *
+ * @since 0.1.0
+ * @category utils
+ */
+export declare const hyphenate: (
+  text: string,
+  options?: { readonly minWordLength?: number; readonly hyphenChar?: string }
+) => string
+`
+)
+
 const library = await bundleLibrary()
 writeImport(library)
 
-const metafiles = await Promise.all([library, bundleCommandLine(), bundlePlain(), ...bundles.map(bundle)])
+const metafiles = await Promise.all([
+  library,
+  bundleCommandLine(),
+  bundlePlain(),
+  ...bundles.map(bundle),
+  ...hyphened.map(bundleHyphen)
+])
 for (const [file, { inputs }] of metafiles.flatMap(({ outputs }) => Object.entries(outputs))) {
   if (
     file.startsWith("dist/bin.js") &&

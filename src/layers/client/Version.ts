@@ -63,6 +63,9 @@ export interface Version {
   /** The address of a file, by its path in the folder of the source, for example the `localPath` of an attachment. Throws if the path is empty. */
   readonly url: (source: string, path: string) => string
 
+  /** Whether there is such a file, for example subtitles beside a film. */
+  readonly has: (source: string, path: string) => boolean
+
   /**
    * The attributes of a `<picture>`, with which the browser selects the size for the screen. `file` is an attachment, a link with
    * `localPath` and `sizes`, or a path. Addresses are as from `url`. `Picture` has an example in JSX.
@@ -101,11 +104,8 @@ export interface FileList {
   }>
 }
 
-/** The digest of a file, and the folder in which the server has it at an address that is the same in all versions. */
-type ByDigest = (
-  sourceId: string,
-  path: string
-) => { readonly sha256: string; readonly shared: string } | undefined
+/** The digest of a file. */
+type DigestOf = (sourceId: string, path: string) => string | undefined
 
 /** Files that refer to no other files: their addresses may be outside the folder of the version. */
 const isAlone =
@@ -129,24 +129,23 @@ export const openVersion = async (manifest: Manifest, context: Context): Promise
         throw error
       }
     }))
-  const { path: shared } = answer
-  return makeVersion(manifest, context, (sourceId, path) => {
-    const source = list && shared ? list.sources.find((source) => source.sourceId === sourceId) : undefined
-    const sha256 = source?.files[path]?.sha256
-    return sha256 && shared ? { sha256, shared } : undefined
-  })
+  const digestOf: DigestOf = (sourceId, path) =>
+    (list || undefined)?.sources.find((source) => source.sourceId === sourceId)?.files[path]?.sha256
+  return makeVersion(manifest, context, digestOf, answer.path)
 }
 
+/** `shared` is the folder in which the server has files by their digests, at addresses that are the same in all versions. */
 export const makeVersion = (
   { schemaVersion, sources, versionId, versionPath }: Manifest,
   { content, kept, report, signal, used }: Context,
-  byDigest: ByDigest = () => undefined
+  digestOf: DigestOf = () => undefined,
+  shared?: string | null
 ): Version => {
   if (schemaVersion !== 1) {
     throw new Error(`the manifest has the schema ${schemaVersion}, not 1`)
   }
 
-  const address = (sourceId: string, path: string, isShared: boolean) => {
+  const pathOf = (sourceId: string, path: string) => {
     const source = sources.find((source) => source.sourceId === sourceId)
     if (!source) {
       throw new Error(`there is no source "${sourceId}"`)
@@ -154,8 +153,12 @@ export const makeVersion = (
     if (!path) {
       throw new Error(`a file of "${sourceId}" has no path: is there no localPath?`)
     }
-    const inVersion = `${source.path}/${path}`.split("/").map(encodeURIComponent).join("/")
-    const { sha256, shared } = byDigest(sourceId, path) ?? {}
+    return `${source.path}/${path}`.split("/").map(encodeURIComponent).join("/")
+  }
+
+  const address = (sourceId: string, path: string, isShared: boolean) => {
+    const inVersion = pathOf(sourceId, path)
+    const sha256 = shared && digestOf(sourceId, path)
     // The digits make the address unique for browsers with different content under the same id.
     const place =
       isShared && sha256
@@ -171,6 +174,7 @@ export const makeVersion = (
   return {
     id: versionId,
     url,
+    has: (source, path) => (kept ? kept.has(pathOf(source, path)) : !!digestOf(source, path)),
     picture: (source, file) => pictureOf(file, (path) => url(source, path)),
     table: async <Table>(source: string, name: string) => {
       const table = await request<Table>(address(source, `${fileName(name)}.json`, true), { signal })

@@ -139,7 +139,7 @@ export const make = Effect.fnUntraced(function* ({
       return notFound(names)
     }
     const [second = "", ...others] = rest
-    if (first === clientFolder && clientScripts.includes(second) && others.length === 0) {
+    if (first === clientFolder && isClientScript.test(second) && others.length === 0) {
       return clientScript(second)
     }
     return names.length === 1 && first === "endpoint.json"
@@ -156,7 +156,7 @@ export type Find = Effect.Effect.Success<ReturnType<typeof make>>
 
 /** The path at which a page finds the scripts of `vitrine/client`, made for this version of the controller. */
 const clientFolder = "vitrine"
-const clientScripts = ["client", "preview", "helpers"].flatMap((name) => [`${name}.js`, `${name}.global.js`])
+const isClientScript = /^(?:(?:client|preview|helpers)(?:\.global)?|hyphen-[a-z]+)\.js$/
 
 const builtScripts = Effect.try(() => PlainFiles.make(packageFile("dist")))
 

@@ -149,4 +149,14 @@ describe("a version that is opened", () => {
     expect(asked[1]).toBe("/content/versions/1/museum/Objects.json")
     expect(urls[0]).toBe("/content/versions/1/museum/bell.jpg")
   })
+
+  it("knows which files it has, also from a copy of the folder and from the browser's cache", async () => {
+    vi.stubGlobal("fetch", async () => Response.json(list))
+    const version = await openVersion(manifest, context)
+    const paths = ["tour/film.MP4", "tour/film.de.vtt", "constructor"]
+    expect(paths.map((path) => version.has("museum", path))).toEqual([true, false, false])
+    const kept = new Map([["museum/tour/film.de.vtt", "blob:1"]])
+    const cached = await openVersion(manifest, { ...context, kept })
+    expect(paths.map((path) => cached.has("museum", path))).toEqual([false, true, false])
+  })
 })
