@@ -178,7 +178,7 @@ describe.skipIf(isMissing("chromium") || isMissing("curl"))("a reader", () => {
             .replace("import", 'import { wordpress } from "./wordpress.ts"\nimport')
             .replace("sources: [", "sources: [wordpress, ")
         )
-        yield* edit("page/main.js", (text) =>
+        yield* edit("page/exhibit.js", (text) =>
           text.replace('const source = "exhibits"', 'const source = "magazine"')
         )
         yield* reader.keepRunning(`env WORDPRESS=${server.url} npx vitrine start`, /New version/)

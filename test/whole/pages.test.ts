@@ -1,7 +1,8 @@
 /**
  * The pages of `vitrine init` with forty objects, two languages and a film, in a real browser and on four sizes of screens.
  */
-import { mkdirSync, writeFileSync } from "node:fs"
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { createRequire } from "node:module"
 import { join } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
@@ -18,6 +19,7 @@ import { isMissing } from "../support/programs.ts"
 import { makeReader } from "../support/reader.ts"
 import { evaluate, waitFor } from "../support/stage.ts"
 import { linkPackages, viteConfig } from "../support/vite.ts"
+import { eventually } from "../support/waiting.ts"
 
 const count = 40
 
@@ -87,6 +89,51 @@ const writeContent = (folder: string, film: string, photograph: Buffer) => {
   writeFileSync(join(content, "Objects.csv"), `${names}\n${rows.map((row) => row.join()).join("\n")}\n`)
 }
 
+const longText = "Seenotrettungsgesellschaft ".repeat(70).concat("https://example.org/seenotrettung")
+
+/** Two seconds of silence. */
+const silence = (() => {
+  const wave = Buffer.alloc(44 + 16_000, 128)
+  wave.write("RIFF")
+  wave.writeUInt32LE(36 + 16_000, 4)
+  wave.write("WAVEfmt ", 8)
+  for (const [at, value] of [
+    [16, 16],
+    [20, 0x1_0001],
+    [24, 8000],
+    [28, 8000],
+    [32, 0x8_0001]
+  ] as const)
+    wave.writeUInt32LE(value, at)
+  wave.write("data", 36)
+  wave.writeUInt32LE(16_000, 40)
+  return wave
+})()
+
+const writeOpeningDay = (content: string, film: string, picture: Buffer) => {
+  const write = (name: string, data: string | Uint8Array) => writeFileSync(join(content, name), data)
+  write("pictures/film.webm", Buffer.from(film, "base64"))
+  write("pictures/film.de.vtt", "WEBVTT\n\n00:00.000 --> 01:00.000\nEine Glocke\n")
+  write("pictures/film.en.vtt", "WEBVTT\n\n00:00.000 --> 01:00.000\nA bell\n")
+  write("pictures/half.webp", picture.subarray(0, picture.length / 2))
+  for (const name of ["fast", "slow", "slower"]) write(`pictures/${name}.svg`, drawing(name.length))
+  mkdirSync(join(content, "sounds"))
+  write("sounds/bell.wav", silence)
+  const rows = [
+    ["long", "Donaudampfschifffahrtsgesellschaft", "pictures/fast.svg", `${longText} END`, "Kurz.", "", ""],
+    ["film", "Film", "pictures/film.webm", "", "", "", ""],
+    ["half", "Half", "pictures/half.webp", "", "", "", ""],
+    ["sounding", "Bell", "pictures/slow.svg", "", "", "sounds/bell.wav", ""],
+    ["still", "Lamp", "pictures/slower.svg", "", "", "", ""],
+    ["later", "Later", "pictures/fast.svg", "", "", "", "2026-11-21T10:00"]
+  ]
+  write(
+    "Objects.csv",
+    `id,title,picture,text,text_de,sound,from\n${rows.map((row) => row.join()).join("\n")}\n`
+  )
+  write("Settings.csv", "key,value\ntitle,Kept at the harbour\nslideLanguages,all\nvolume,30\n")
+}
+
 const sizes = [
   [1280, 800],
   [1920, 1080],
@@ -117,15 +164,24 @@ const faults = `(() => {
     const [dark, light] = [channels(getComputedStyle(element).color), backgroundOf(element)].map(luminance).sort((a, b) => a - b)
     return (light + 0.05) / (dark + 0.05)
   }
-  const { scrollHeight, scrollWidth } = document.documentElement
-  if (scrollWidth > innerWidth || scrollHeight > innerHeight) faults.push("the page is larger than the screen")
-  for (const element of all("h1, h2, #year, #text, button, .thumbnail:not(:empty)")) {
+  const { dataset: { shape }, scrollHeight, scrollWidth } = document.documentElement
+  if (scrollWidth > innerWidth || (shape !== "phone" && scrollHeight > innerHeight)) faults.push("the page is larger than the screen")
+  const nav = document.querySelector("nav").getBoundingClientRect()
+  const isWhole = (element) => {
+    const { bottom, left, right, top } = element.getBoundingClientRect()
+    return top >= nav.top && bottom <= nav.bottom && left >= nav.left && right <= nav.right
+  }
+  if (all("nav button").filter(isWhole).length < (innerWidth < 1500 && shape === "landscape" ? 8 : 10)) faults.push("the list shows few objects whole")
+  for (const element of all(".name")) {
+    if (element.getBoundingClientRect().height > 2.6 * parseFloat(getComputedStyle(element).fontSize)) faults.push(element.textContent + " has more than two lines")
+  }
+  for (const element of all("h1, h2, #year, #text, button:not(:empty), .thumbnail:not(:empty)")) {
     const name = element.id || element.textContent
     if (element.scrollWidth > element.clientWidth + 1 || element.scrollHeight > element.clientHeight + 4) faults.push(name + " is cut")
     if (contrastOf(element) < 4.5) faults.push(name + " has a contrast of " + contrastOf(element))
     if (parseFloat(getComputedStyle(element).fontSize) < 16) faults.push(name + " is small")
   }
-  for (const button of all("button")) {
+  for (const button of all("button:not(:empty)")) {
     if (!isTouched(button)) faults.push(button.textContent + " is out of reach")
     const { height, width } = button.getBoundingClientRect()
     if (height < 48 || width < 48) faults.push(button.textContent + " is small")
@@ -139,6 +195,7 @@ const faults = `(() => {
   end.setStart(text, text.length - 3)
   end.setEnd(text, text.length)
   document.querySelector("article").scrollTop = 1e6
+  if (shape === "phone") document.querySelector("#text").scrollIntoView({ block: "end" })
   const { bottom, left } = end.getBoundingClientRect()
   if (!isAt(document.querySelector("#text"), left + 2, bottom - 2)) faults.push("the end of the text is out of reach")
   return faults
@@ -146,13 +203,16 @@ const faults = `(() => {
 
 /** Whether the button of the object is in the part of the list that is seen. */
 const followed = `(() => {
-  const { bottom, top } = document.querySelector("nav").getBoundingClientRect()
+  const { bottom, left, right, top } = document.querySelector("nav").getBoundingClientRect()
   const button = document.querySelector('nav [aria-current="true"]').getBoundingClientRect()
-  return button.top >= top - 1 && button.bottom <= bottom + 1
+  return button.top >= top - 1 && button.bottom <= bottom + 1 && button.left >= left - 1 && button.right <= right + 1
 })()`
 
 const shows = (tab: Page, title: string) =>
-  waitFor(tab, `document.querySelector("h2")?.textContent === ${JSON.stringify(title)}`)
+  waitFor(
+    tab,
+    `document.querySelector("h2")?.textContent.replaceAll("\\xad", "") === ${JSON.stringify(title)}`
+  )
 const pass = (tab: Page, seconds: number) => Effect.promise(() => tab.clock.fastForward(seconds * 1000))
 const click = (tab: Page, value: string) =>
   evaluate(tab, `document.querySelector('button[value="${value}"]').click()`)
@@ -163,6 +223,49 @@ const kinds: ReadonlyArray<readonly [option: string, plugins: ReadonlyArray<Plug
   ["--react", [react()]]
 ]
 
+/** A project of `init` that runs, with the content, and a tab with a clock that can be moved. */
+const makeProject = Effect.fnUntraced(function* (
+  option: string,
+  plugins: ReadonlyArray<PluginOption> | undefined,
+  write: (folder: string, film: string) => void,
+  sourceOptions = ""
+) {
+  const fs = yield* FileSystem.FileSystem
+  const reader = yield* makeReader
+  expect(yield* reader.run(`npx vitrine init ${option}`)).toMatchObject({ status: 0 })
+  yield* reader.useFreePorts("vitrine.config.ts")
+  const tab = yield* openTab("about:blank")
+  write(reader.folder, yield* Effect.promise((): Promise<string> => tab.evaluate(record)))
+  const file = `${reader.folder}/vitrine.config.ts`
+  const configuration = yield* fs.readFileString(file)
+  yield* fs.writeFileString(
+    file,
+    configuration.replace('directory: "content"', `directory: "content"${sourceOptions}`)
+  )
+  if (plugins) {
+    yield* linkPackages(reader.folder)
+    yield* Effect.promise(() => build({ ...viteConfig(reader.folder), plugins: [...plugins, vitrine()] }))
+  }
+  yield* reader.keepRunning("npx vitrine start", /New version/)
+  const port = /contentServer\(\{ port: (\d+),/.exec(configuration)?.[1]
+  const open = Effect.fnUntraced(function* (query = "", time?: Date) {
+    yield* Effect.promise(() => tab.clock.install(time && { time }))
+    yield* Effect.promise(() => tab.goto(`http://127.0.0.1:${port}/${query}`))
+  })
+  return { open, reader, tab }
+})
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
+
+/** What axe-core finds on the page. */
+const barriers = (tab: Page) =>
+  Effect.promise(async () => {
+    await tab.evaluate(axe)
+    return tab.evaluate(
+      "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ' ' + nodes.map(({ html }) => html)))"
+    )
+  })
+
 const environment = Layer.merge(Browser.layer, NodeContext.layer)
 
 describe.skipIf(isMissing("chromium"))("the page of vitrine init", () => {
@@ -171,29 +274,14 @@ describe.skipIf(isMissing("chromium"))("the page of vitrine init", () => {
       "%s shows forty objects whole on each screen, and its slide show waits for visitors",
       ([option, plugins]) =>
         Effect.gen(function* () {
-          const fs = yield* FileSystem.FileSystem
-          const reader = yield* makeReader
-          expect(yield* reader.run(`npx vitrine init ${option}`)).toMatchObject({ status: 0 })
-          yield* reader.useFreePorts("vitrine.config.ts")
-          const tab = yield* openTab("about:blank")
-          const film = yield* Effect.promise((): Promise<string> => tab.evaluate(record))
-          writeContent(reader.folder, film, yield* Effect.promise(() => photograph.toBuffer()))
-          const file = `${reader.folder}/vitrine.config.ts`
-          const configuration = yield* fs.readFileString(file)
-          yield* fs.writeFileString(
-            file,
-            configuration.replace('directory: "content"', 'directory: "content", pictures: ["picture"]')
+          const photo = yield* Effect.promise(() => photograph.toBuffer())
+          const { open, reader, tab } = yield* makeProject(
+            option,
+            plugins,
+            (folder, film) => writeContent(folder, film, photo),
+            ', pictures: ["picture"]'
           )
-          if (plugins) {
-            yield* linkPackages(reader.folder)
-            yield* Effect.promise(() =>
-              build({ ...viteConfig(reader.folder), plugins: [...plugins, vitrine()] })
-            )
-          }
-          yield* reader.keepRunning("npx vitrine start", /New version/)
-          const port = /contentServer\(\{ port: (\d+),/.exec(configuration)?.[1]
-          yield* Effect.promise(() => tab.clock.install())
-          yield* Effect.promise(() => tab.goto(`http://127.0.0.1:${port}`))
+          yield* open()
 
           // The slide show: with time for a long text, and with the list behind it.
           yield* shows(tab, titleOf(1))
@@ -246,9 +334,11 @@ describe.skipIf(isMissing("chromium"))("the page of vitrine init", () => {
               yield* click(tab, language)
               yield* click(tab, `VM-${object}`)
               yield* shows(tab, language === "de" ? `Glocke ${object}` : titleOf(object))
+              yield* waitFor(tab, followed)
               expect({ width, language, object, faults: yield* evaluate(tab, faults) }).toMatchObject({
                 faults: []
               })
+              expect(yield* barriers(tab)).toEqual([])
             }
           }
           yield* click(tab, "VM-3")
@@ -263,6 +353,127 @@ describe.skipIf(isMissing("chromium"))("the page of vitrine init", () => {
           yield* pass(tab, 60)
           yield* shows(tab, titleOf(4))
           expect(yield* Effect.promise(() => tab.innerText("body"))).not.toMatch(/version|offline|reach/i)
+        })
+    )
+
+    it.scoped.each(kinds.filter(([option]) => option !== "--vite"))(
+      "%s speaks the language of each visitor, plays films and sounds, and hides what is not valid now",
+      ([option, plugins]) =>
+        Effect.gen(function* () {
+          const picture = yield* Effect.promise(() =>
+            sharp({
+              create: {
+                width: 300,
+                height: 300,
+                channels: 3,
+                background: "#a33",
+                noise: { type: "gaussian", mean: 128, sigma: 60 }
+              }
+            })
+              .webp()
+              .toBuffer()
+          )
+          const { open, reader, tab } = yield* makeProject(option, plugins, (folder, film) =>
+            writeOpeningDay(join(folder, "content"), film, picture)
+          )
+          const has = (selector: string, text: string) =>
+            waitFor(
+              tab,
+              `document.querySelector("${selector}")?.textContent.replaceAll("\\xad", "") === ${JSON.stringify(text)}`
+            )
+
+          // Before there is content, in the languages of the page.
+          yield* Effect.promise(() => tab.route("**/manifest.json", (route) => route.abort()))
+          yield* open("?screen=left", new Date(2026, 10, 21, 8, 59))
+          yield* has("h1", "One moment, please · Einen Augenblick, bitte")
+
+          // The first object does not wait for the others.
+          let give = () => {}
+          const given = new Promise<void>((resolve) => {
+            give = resolve
+          })
+          yield* Effect.promise(() => tab.route(/slow/, (route) => given.then(() => route.continue())))
+          yield* Effect.promise(() => tab.unroute("**/manifest.json"))
+          yield* pass(tab, 6)
+          yield* has("h2", "Donaudampfschifffahrtsgesellschaft")
+          expect(yield* evaluate(tab, 'document.querySelector("h2").textContent')).toContain("\u00ad")
+          expect(
+            yield* evaluate(
+              tab,
+              'document.querySelectorAll("nav button:not([aria-current=true]) img").length'
+            )
+          ).toBe(0)
+          give()
+          yield* waitFor(tab, 'document.querySelectorAll("nav :is(img, canvas)").length === 4')
+          expect(yield* evaluate(tab, 'document.querySelector("#text").textContent')).toMatch(
+            /^\S*\u00ad.*https:\/\/example\.org\/seenotrettung END$/
+          )
+
+          // The slide show moves a long text, until its end can be read.
+          yield* has("#text", `${longText} END`)
+          yield* pass(tab, 50)
+          yield* waitFor(tab, 'document.querySelector("article").scrollTop > 100')
+          yield* pass(tab, 55)
+          yield* waitFor(
+            tab,
+            '(({ clientHeight, scrollHeight, scrollTop }) => scrollHeight - clientHeight - scrollTop < 2)(document.querySelector("article"))'
+          )
+          yield* has("h2", "Donaudampfschifffahrtsgesellschaft")
+
+          // Each object in each language, then the next object.
+          yield* pass(tab, 25)
+          yield* waitFor(
+            tab,
+            'document.documentElement.lang === "de" && document.querySelector("#text").textContent === "Kurz."'
+          )
+          yield* pass(tab, 17)
+          yield* waitFor(tab, 'document.documentElement.lang === "en"')
+          yield* has("h2", "Film")
+
+          // A film without buttons of the browser, with subtitles, and as loud as the settings say.
+          yield* has(".subtitle", "A bell")
+          yield* click(tab, "de")
+          yield* has(".subtitle", "Eine Glocke")
+          expect(
+            yield* evaluate(
+              tab,
+              '(({ controls, disablePictureInPicture, muted, volume }) => [controls, disablePictureInPicture, muted, volume])(document.querySelector("figure video"))'
+            )
+          ).toEqual([false, true, false, 0.3])
+          yield* click(tab, "sounding")
+          yield* has("#sound", "Anhören · 0:02")
+          yield* evaluate(tab, 'document.querySelector("#sound").click()')
+          yield* waitFor(tab, 'document.querySelector("#sound").getAttribute("aria-pressed") === "true"')
+          yield* has("#sound", "Anhalten · 0:02")
+          yield* click(tab, "film")
+          yield* has("#sound", "")
+
+          // What the browser cannot draw is left out, and the controller says so.
+          yield* click(tab, "half")
+          yield* waitFor(tab, 'getComputedStyle(document.querySelector("figure")).display === "none"')
+          const status = Effect.map(reader.run("npx vitrine status"), ({ output }) => output)
+          yield* eventually(
+            Effect.map(status, (text) => text.includes("The browser cannot show pictures/half.webp"))
+          )
+
+          // By the clock of this machine.
+          expect(yield* evaluate(tab, 'document.querySelectorAll("nav button").length')).toBe(5)
+          yield* Effect.promise(() => tab.clock.setSystemTime(new Date(2026, 10, 21, 10, 0, 1)))
+          yield* pass(tab, 61)
+          yield* waitFor(tab, '!!document.querySelector("button[value=later]")')
+
+          // A screen that hangs upright, and shows the page as a portrait.
+          yield* open("?rotate=90&theme=light", new Date(2026, 10, 21, 8, 59))
+          yield* has("h1", "Kept at the harbour")
+          const turned =
+            "(({ height, left, top, width }) => [left, top, width, height].map(Math.round))(document.body.getBoundingClientRect())"
+          expect(yield* evaluate(tab, turned)).toEqual([0, 0, 1920, 1080])
+          expect(yield* evaluate(tab, "document.body.offsetHeight")).toBe(1920)
+          expect(yield* evaluate(tab, "document.documentElement.dataset")).toMatchObject({
+            shape: "portrait",
+            theme: "light"
+          })
+          expect(yield* barriers(tab)).toEqual([])
         })
     )
   })

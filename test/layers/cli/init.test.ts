@@ -166,10 +166,19 @@ describe("the page of vitrine init", () => {
   const script = (text = "") =>
     transformSync(text.replace(/^(import |\/\/\/).*\n/gm, ""), { loader: "ts" }).code
 
-  it("is the same script with Vite and without", () => {
+  it("draws the same with Vite and without", () => {
     const withVite = script(readTemplate("vite")["src/main.ts"])
-    expect(withVite).toContain("connect({")
+    expect(withVite).toContain("page.subscribe(")
     expect(script(readTemplate("page")["page/main.js"])).toBe(withVite)
+  })
+
+  it("does the same in all projects", () => {
+    const withoutImports = (text = "") => text.slice(text.indexOf("/** Has the objects"))
+    const exhibit = withoutImports(readTemplate("page")["page/exhibit.js"])
+    expect(exhibit).toContain("connect({")
+    for (const kind of ["vite", "react"] as const) {
+      expect(withoutImports(readTemplate(kind)["src/exhibit.js"])).toBe(exhibit)
+    }
   })
 
   it("has the same style in all projects", () => {
