@@ -10,6 +10,7 @@ import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import { excerpt, printableLine } from "../../internal/printable.ts"
 import { withTimeout } from "../../internal/Schedules.ts"
@@ -17,7 +18,7 @@ import { causeWithoutSecrets, OptionalErrorChain } from "../../internal/Serializ
 import { ByHand } from "../../services/ByHand.ts"
 import * as Body from "./Body.ts"
 import * as Get from "./Get.ts"
-import { type Headers, mayChangeUnseen, readHeaders } from "./headers.ts"
+import { conditionsOf, type Headers, readHeaders, validatorsOf } from "./headers.ts"
 import { DownloadFailed, originOf, passes, RetryAfter, retryAfter, withRetries } from "./httpFailure.ts"
 import { naming } from "./localAddress.ts"
 import { hideSecrets, SentSecrets } from "./secrets.ts"
@@ -297,22 +298,18 @@ export const makeRememberedAnswers = () => {
 
   return {
     /** The response, with the headers that ask whether it has changed. */
-    find: (url: string, headers: Headers, byHand = false) => {
+    find: (url: string, headers: Headers, byHand: boolean) => {
       const answer = answers.get(keyOf(url, headers))
       if (answer === undefined) return undefined
-      const { etag, "last-modified": modified } = answer.headers
-      if (byHand && etag === undefined) return undefined
-      const conditions: Headers =
-        etag === undefined ? { "if-modified-since": modified ?? "" } : { "if-none-match": etag }
-      return { answer, conditions }
+      const conditions = conditionsOf(validatorsOf(answer.headers), byHand)
+      return Record.isEmptyRecord(conditions) ? undefined : { answer, conditions }
     },
 
     add: (url: string, headers: Headers, answer: Answer): void => {
       const key = keyOf(url, headers)
       remove(key)
-      const { etag, "last-modified": modified } = answer.headers
-      const isProvable = (etag ?? modified) !== undefined && !mayChangeUnseen(answer.headers)
-      if (!isProvable || key.length + answer.text.length > maxCharacters) return
+      const { etag, lastModified } = validatorsOf(answer.headers)
+      if ((etag ?? lastModified) === undefined || key.length + answer.text.length > maxCharacters) return
       answers.set(key, answer)
       characters += key.length + answer.text.length
       for (const [oldest] of answers) {

@@ -42,6 +42,27 @@ export const mayChangeUnseen = ({ date, etag, "last-modified": lastModified }: H
   return Number.isNaN(age) ? hasOnlyDate : age < 2000 || (hasOnlyDate && modified < firstDate)
 }
 
+/** What tells a response from a later one: its tag and its date. */
+export interface Validators {
+  readonly etag?: string | undefined
+  readonly lastModified?: string | undefined
+}
+
+/** The validators of a response; none if it could change again under the same ones. */
+export const validatorsOf = (headers: Headers): Validators =>
+  mayChangeUnseen(headers) ? {} : { etag: headers.etag, lastModified: headers["last-modified"] }
+
+/**
+ * The header that asks whether a response has changed: with its tag, or else with its date, unless somebody asks by
+ * hand.
+ */
+export const conditionsOf = ({ etag, lastModified }: Validators, byHand: boolean): Headers =>
+  etag !== undefined
+    ? { "if-none-match": etag }
+    : lastModified === undefined || byHand
+      ? {}
+      : { "if-modified-since": lastModified }
+
 /** Reproducible builds and packages have dates between 1970 and 1985. */
 const firstDate = Date.UTC(1990, 0, 1)
 

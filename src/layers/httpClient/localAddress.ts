@@ -79,31 +79,16 @@ const localRanges: ReadonlySet<string> = new Set(["loopback", "linkLocal", "unsp
  * Metadata services of Amazon, Google, Microsoft, Oracle, Alibaba, Tencent, Scaleway and OpenStack, also of
  * containers.
  */
-const metadata: ReadonlySet<string> = new Set([
-  "169.254.169.254",
-  "169.254.170.2",
-  "169.254.170.23",
-  "169.254.0.23",
-  "169.254.42.42",
-  "100.100.100.200",
-  "168.63.129.16",
-  "192.0.0.192",
-  "fd00:ec2::254",
-  "fd00:ec2::23",
-  "fd00:42::42",
-  "fd20:ce::254",
-  "fe80::a9fe:a9fe"
-])
+const metadata: ReadonlySet<string> = new Set(
+  (
+    "169.254.169.254 169.254.170.2 169.254.170.23 169.254.0.23 169.254.42.42 100.100.100.200 168.63.129.16 192.0.0.192 " +
+    "fd00:ec2::254 fd00:ec2::23 fd00:42::42 fd20:ce::254 fe80::a9fe:a9fe"
+  ).split(" ")
+)
 
 /** Names of these services, which a proxy would resolve. */
-const metadataNames: ReadonlySet<string> = new Set([
-  "instance-data",
-  "instance-data.ec2.internal",
-  "metadata",
-  "metadata.goog",
-  "metadata.google.internal",
-  "metadata.tencentyun.com"
-])
+const metadataName =
+  /^(?:instance-data(?:\.ec2\.internal)?|metadata(?:\.goog|\.google\.internal|\.tencentyun\.com)?)$/
 
 /** The host of a URL, without brackets and final dot, for comparison. */
 const plainName = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "")
@@ -123,7 +108,7 @@ export const refusal = (
   isNamed: boolean
 ): LocalAddressRefused | undefined => {
   const found = addressOf(address)
-  const isMetadata = metadata.has(found?.toString() ?? "") || metadataNames.has(address)
+  const isMetadata = metadata.has(found?.toString() ?? "") || metadataName.test(address)
   const isLocal = localRanges.has(found?.range() ?? "") || isLoopbackName(address)
   return isMetadata || (!isNamed && isLocal)
     ? new LocalAddressRefused({ address, hostname, isMetadata })

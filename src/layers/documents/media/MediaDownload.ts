@@ -15,7 +15,7 @@ import { defined } from "../../../internal/schemas.ts"
 import { ByHand } from "../../../services/ByHand.ts"
 import type { SourceFile } from "../../../services/ContentSource.ts"
 import * as Download from "../../httpClient/Download.ts"
-import { contentLength, mayChangeUnseen } from "../../httpClient/headers.ts"
+import { conditionsOf, contentLength, validatorsOf } from "../../httpClient/headers.ts"
 import { LocalAddressRefused, naming } from "../../httpClient/localAddress.ts"
 import { defaultMaxBytes } from "../progress.ts"
 import { FileProblem, notSaved, type Reason, type WantedFile } from "./FileProblem.ts"
@@ -127,7 +127,7 @@ export const make = Effect.fnUntraced(function* (
     const client = fixed === undefined ? links : fixedFiles
     const request: Download.Target<Download.DownloadFailed> = {
       url: url.href,
-      headers: { ...credentialsFor(url), ...conditions(before, yield* ByHand) },
+      headers: { ...credentialsFor(url), ...conditionsOf(before ?? {}, yield* ByHand) },
       file: temporary,
       name: `${key} of ${url.origin}`,
       size: Option.fromNullable(size),
@@ -164,7 +164,7 @@ export const make = Effect.fnUntraced(function* (
           notSaved(wanted, { detail: `it cannot be written: ${explain(cause)}`, cause })
         )
       )
-      const more = defined({ type: typeOfResponse(begun), ...tagsOf(begun), version, flaw })
+      const more = defined({ type: typeOfResponse(begun), ...validatorsOf(begun.headers), version, flaw })
       return { entry: { path: localPath, ...more }, sha256, size: bytes, isKept: false }
     })
 
@@ -276,10 +276,3 @@ const isUnchanged = (response: Download.Response, { etag, lastModified, size }: 
       contentLength(headers) === size)
   )
 }
-
-const conditions = ({ etag, lastModified }: Partial<RememberedFile> = {}, byHand: boolean) =>
-  byHand && etag === undefined ? {} : defined({ "if-none-match": etag, "if-modified-since": lastModified })
-
-/** The tags that tell the file from a later one; none if it could change again under the same tags. */
-const tagsOf = ({ headers }: Download.Response) =>
-  mayChangeUnseen(headers) ? {} : { etag: headers.etag, lastModified: headers["last-modified"] }

@@ -18,7 +18,7 @@ import { explain, move } from "../../../files/systemError.ts"
 import { defined, optional } from "../../../internal/schemas.ts"
 import type { FetchTarget } from "../../../services/ContentSource.ts"
 import { SourceError } from "../../../services/SourceError.ts"
-import { failedIn, fileBefore } from "../Document.ts"
+import { failedIn, readBefore } from "../Document.ts"
 import { savedText, sorted } from "../jsonValues.ts"
 import { mediaFolder } from "./mediaTypes.ts"
 import { ownIdentity } from "./placeMedia.ts"
@@ -90,16 +90,13 @@ export const withFlaw = <File extends IndexedFile>(file: File, flaw: Flaw | unde
 /** Its path in the folder of the source. */
 const indexPath = `${mediaFolder}/files.json`
 
-const decodeIndex = Schema.decodeUnknown(Schema.parseJson(MediaIndex))
+const decodeIndex = Schema.decodeUnknown(MediaIndex)
 
 /** The index of the last version. If it cannot be read, it is empty, and all files are downloaded. */
-export const readIndex = Effect.fnUntraced(function* (previous: FetchTarget["previous"]) {
-  const fileSystem = yield* FileSystem.FileSystem
-  return yield* Effect.flatMap(fileBefore(previous, indexPath), fileSystem.readFileString).pipe(
-    Effect.flatMap(decodeIndex),
+export const readIndex = (previous: FetchTarget["previous"]) =>
+  Effect.flatMap(readBefore(previous, indexPath), decodeIndex).pipe(
     Effect.orElseSucceed((): MediaIndex => ({}))
   )
-})
 
 /**
  * Writes the index, unless it is empty. Fails if one of the source's own files has its path. Returns digests by path.

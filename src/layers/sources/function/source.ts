@@ -1,7 +1,7 @@
 /**
  * Your own source: its options, and functions that return documents, without Effect.
  */
-import * as FileSystem from "@effect/platform/FileSystem"
+import type * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
@@ -23,7 +23,7 @@ import {
   type FetchTarget
 } from "../../../services/ContentSource.ts"
 import { SourceError } from "../../../services/SourceError.ts"
-import { type Document, fileBefore, Records, Value } from "../../documents/Document.ts"
+import { type Document, Records, readBefore, Value } from "../../documents/Document.ts"
 import {
   type DocumentConfig,
   DocumentKeys,
@@ -310,13 +310,10 @@ const makePrevious = (
   runtime: Runtime.Runtime<FileSystem.FileSystem>,
   signal: AbortSignal
 ): SourceContext["previous"] => {
-  const read = Effect.fnUntraced(function* (name: string) {
-    const fileSystem = yield* FileSystem.FileSystem
-    const path = fileBefore(previous, `${fileName(name)}.json`)
-    if (Option.isNone(path)) return undefined
-    const text = yield* fileSystem.readFileString(path.value)
-    return yield* Schema.decodeUnknown(Schema.parseJson())(text)
-  })
+  const read = (name: string) =>
+    Effect.catchTag(readBefore(previous, `${fileName(name)}.json`), "NoSuchElementException", () =>
+      Effect.succeed(undefined)
+    )
   function readDocument<Json>(name: string): Promise<Json | undefined>
   function readDocument(name: string): Promise<unknown> {
     return run(read(name), runtime, signal)

@@ -4,6 +4,7 @@
 import * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
 import { idOf } from "../../../files/fileName.ts"
 import { issuesOf } from "../../../internal/Options.ts"
 import type { ContentSourceDefinition } from "../../../services/ContentSource.ts"
@@ -42,17 +43,10 @@ export const tableSource = (config: TableSourceConfig): ContentSourceDefinition 
     id: idOf(config),
     issues: issuesOf(decoded),
     make: Effect.flatMap(decoded, (options) =>
-      Effect.provide(TableSource.fromOptions(options), clientOf(options))
+      Effect.provide(
+        TableSource.fromOptions(options),
+        AirtableClient.layer(Struct.pick(options, "apiKey", "baseId", "changes", "endpointUrl", "maxTimeout"))
+      )
     )
   }
 }
-
-/** The client of the base in the options of a source. */
-const clientOf = ({
-  apiKey,
-  baseId,
-  changes,
-  endpointUrl,
-  maxTimeout
-}: Parameters<typeof AirtableClient.layer>[0]) =>
-  AirtableClient.layer({ apiKey, baseId, changes, endpointUrl, maxTimeout })
