@@ -30,6 +30,7 @@ const long = [
   "venue",
   "venueChaos",
   "venueEvents",
+  "venueNights",
   "venueNats",
   "vite",
   "viteMemory"

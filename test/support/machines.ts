@@ -11,6 +11,7 @@ import * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
 import * as IpcClientSocket from "../../src/layers/control/IpcClientSocket.ts"
 import { locateController } from "../../src/layers/control/runFolder.ts"
+import type { IpcClient } from "../../src/services/IpcClient.ts"
 import type { Problem } from "../../src/services/Problem.ts"
 import type { ContentStatus, PlayerStatus, ScreenStatus } from "../../src/services/View.ts"
 import { token } from "./fleet.ts"
@@ -110,7 +111,7 @@ export interface Place {
 }
 
 /** What runs when the scope ends is killed. */
-const makeMachine = Effect.fnUntraced(function* (
+export const makeMachine = Effect.fnUntraced(function* (
   name: string,
   config: string,
   page: string,
@@ -126,7 +127,7 @@ const makeMachine = Effect.fnUntraced(function* (
   yield* fs.writeFileString(`${folder}/page/index.html`, page)
   const running = yield* Ref.make<Option.Option<VitrineProcess>>(Option.none())
   const { socket } = yield* locateController(folder)
-  const { view } = yield* IpcClientSocket.make(socket)
+  const { dispatch, view } = yield* IpcClientSocket.make(socket)
 
   const end = (signal: NodeJS.Signals): Effect.Effect<void> =>
     Effect.flatMap(
@@ -155,8 +156,10 @@ const makeMachine = Effect.fnUntraced(function* (
         players,
         screens
       })
-    ).pipe(Effect.option)
-  } satisfies Machine
+    ).pipe(Effect.option),
+    /** Runs a command. */
+    dispatch
+  } satisfies Machine & Pick<typeof IpcClient.Service, "dispatch">
 })
 
 /** A hub with one table. */

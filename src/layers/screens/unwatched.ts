@@ -3,9 +3,11 @@
  * player was seen without it.
  */
 import type { ReportContext } from "../../services/ControllerState.ts"
+import type { Player } from "../../services/PlayerReport.ts"
 import type { Problem } from "../../services/Problem.ts"
 import type { ScreenWord } from "../../services/View.ts"
 import { openAt } from "../status/openingHours.ts"
+import { notJudged } from "../status/problems.ts"
 import { awayCodes } from "./screens.ts"
 
 type Unwatched = (problem: Problem) => string | undefined
@@ -51,6 +53,18 @@ export const unwatchedPlayers =
       case "silent":
         return found?.problems.some(({ code }) => code === "player:silent") ? "silent" : "forgotten"
       default:
-        return player !== undefined && awayCodes.has(code) && isClosed() ? "closed" : undefined
+        return player === undefined
+          ? undefined
+          : awayCodes.has(code) && isClosed()
+            ? "closed"
+            : isStarting(found?.lastReport)
+              ? notJudged
+              : undefined
     }
   }
+
+/** How long a player may take after its start until its reports have all of its problems, in milliseconds. */
+const startingMs = 60_000
+
+const isStarting = ({ sentAt = "", startTime = "" }: Partial<Player> = {}): boolean =>
+  Date.parse(sentAt) - Date.parse(startTime) < startingMs

@@ -112,7 +112,9 @@ describe("the problem of a dark screen", () => {
 
 describe("the problem of a player", () => {
   const reports = (at: string, problems: ReadonlyArray<Problem> = []) => ({
-    "content-server": serverSlice({ players: [wellPlayer("hall-3", iso(at), { problems })] })
+    "content-server": serverSlice({
+      players: [wellPlayer("hall-3", iso(at), { sentAt: iso(at), startTime: iso("08:00"), problems })]
+    })
   })
   const lamp: Problem = { code: "lamp", severity: "error", subject: "left", text: "The lamp is out." }
 
@@ -133,6 +135,29 @@ describe("the problem of a player", () => {
       ["screen:never-seen left 09:00"]
     ])
   })
+  it("waits until the player has judged it if the player was started again", () => {
+    const started = (at: string, minutes: number) => ({
+      "content-server": serverSlice({
+        players: [
+          wellPlayer("hall-3", iso(at), {
+            sentAt: iso(at),
+            startTime: new Date(time(at) - minutes * 60_000).toISOString()
+          })
+        ]
+      })
+    })
+    expect(
+      problemsAt(
+        [
+          ["11:00", reports("11:00", [lamp])],
+          ["11:01", started("11:01", 0.5)],
+          ["11:02", started("11:02", 1.5)]
+        ],
+        { ...system, screens: [] }
+      )
+    ).toEqual([["lamp left 11:00"], ["lamp left 11:00 not judged since the restart"], []])
+  })
+
   it("that it was never seen is over once it has reported, though it is silent or stopped", () => {
     const of = { ...system, screens: [], players: [{ id: "hall-3" }] }
     const none = { "content-server": serverSlice({ players: [] }) }
