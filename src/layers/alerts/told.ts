@@ -166,18 +166,14 @@ const retold = (before: Alerts, post: Post, entries: ReadonlyArray<Told>): Alert
   return { ...before, told: byKey([...others, ...entries].slice(-maxTold)) }
 }
 
+const toldOf = ({ key, plugin, problem }: Change): Told => ({ key, plugin, problem, isTaken: true })
+
 /** Before a post is sent: it may arrive without a response, or while the controller ends. */
 export const posting = (before: Alerts, post: Post): Alerts =>
   retold(
     before,
     post,
-    post.map(({ key, plugin, problem }) => ({
-      key,
-      plugin,
-      problem,
-      ...before.told.get(key),
-      isTaken: false
-    }))
+    post.map((change) => ({ ...toldOf(change), ...before.told.get(change.key), isTaken: false }))
   )
 
 /** The post surely did not arrive: the receiver knows what it knew `earlier`. */
@@ -194,9 +190,7 @@ export const accepted = (before: Alerts, post: Post): Alerts => {
   const others = [...before.pending.values()].filter(({ key }) => !sent.has(key))
   const limited = (change: Change) =>
     change.refused === 0 ? change : { ...change, limit: Math.min(change.limit, change.refused + maxRefused) }
-  const told = post.flatMap(({ key, kind, plugin, problem }) =>
-    kind === "over" ? [] : { key, plugin, problem, isTaken: true }
-  )
+  const told = post.flatMap((change) => (change.kind === "over" ? [] : toldOf(change)))
   return { ...retold(before, post, told), pending: byKey(others.map(limited)) }
 }
 

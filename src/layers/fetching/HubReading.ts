@@ -33,18 +33,13 @@ export const problems = (
 
 /** Why nothing is known of a problem of the hub: it was not asked yet, or is away, which is another problem. */
 export const unwatched = ({ copiedFrom, reports }: HubState, { code, subject }: Problem) => {
-  if (code === "content:upstream") {
-    const { askedAt, problem, url } = copiedFrom ?? {}
-    return url !== subject ? "not configured" : isUnknown(askedAt, problem)
-  }
-  if (code === codes.hubSilent) {
-    const { problem, takenAt, to } = reports ?? {}
-    return to !== subject ? "not configured" : isUnknown(takenAt, problem)
-  }
+  const isUpstream = code === "content:upstream"
+  if (!isUpstream && code !== codes.hubSilent) return undefined
+  if (subject !== (isUpstream ? copiedFrom?.url : reports?.to)) return "not configured"
+  const succeededAt = isUpstream ? copiedFrom?.askedAt : reports?.takenAt
+  const { problem } = (isUpstream ? copiedFrom : reports) ?? {}
+  return succeededAt === undefined || problem !== undefined ? "not known" : undefined
 }
-
-const isUnknown = (succeededAt: string | undefined, problem: unknown) =>
-  succeededAt === undefined || problem !== undefined ? "not known" : undefined
 
 const upstreamProblems = (upstream: Upstream): ReadonlyArray<Problem> => {
   const { text, tone } = meaningOf(upstream)

@@ -51,14 +51,7 @@ export const reading = (name: string, rules: ContentRules, accept: Provider["acc
   })
 
 /** Codes of problems that are found without a fetch. */
-const withoutFetch: ReadonlySet<string> = new Set([
-  codes.none,
-  codes.held,
-  codes.hubSilent,
-  "content:disk",
-  "content:old",
-  "content:upstream"
-])
+const withoutFetch = /^(content:(none|held|disk|old|upstream)|hub:silent)$/
 
 /** Why the fetches since the start do not say whether a problem continues. */
 const unfetched = ({ lastFetch, sources }: ContentState, { code, subject = "" }: Problem) => {
@@ -66,7 +59,7 @@ const unfetched = ({ lastFetch, sources }: ContentState, { code, subject = "" }:
   const isFetched =
     /^(content|source):/.test(code) ||
     Object.values(sources).every(({ lastSuccess }) => lastSuccess !== undefined)
-  return withoutFetch.has(code) || (lastFetch !== undefined && isFetched) ? undefined : "not fetched yet"
+  return withoutFetch.test(code) || (lastFetch !== undefined && isFetched) ? undefined : "not fetched yet"
 }
 
 /** The status of a content. Its page is the page of its own content server. */

@@ -53,13 +53,9 @@ export const unwatchedPlayers =
       case "silent":
         return found?.problems.some(({ code }) => code === "player:silent") ? "silent" : "forgotten"
       default:
-        return player === undefined
-          ? undefined
-          : awayCodes.has(code) && isClosed()
-            ? "closed"
-            : isStarting(found?.lastReport)
-              ? notJudged
-              : undefined
+        if (player === undefined) return undefined
+        if (awayCodes.has(code) && isClosed()) return "closed"
+        return isStarting(found?.lastReport) ? notJudged : undefined
     }
   }
 
