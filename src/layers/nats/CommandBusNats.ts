@@ -43,83 +43,13 @@ import { requestTimeout, type Session } from "./Session.ts"
  */
 export const make: Effect.Effect<typeof CommandBus.Service, never, NatsConnection | Scope.Scope> = Effect.gen(
   function* () {
-    const nats = yield* NatsConnection
-    const local = yield* CommandBusMemory.make
-    const registered = new Map<string, Registration>()
-    /** Commands whose lease is being requested: other instances must not take them over. */
-    const claiming = new Set<string>()
-    const instance = yield* makeInstance(nats, {
-      has: (type) => registered.has(type) || claiming.has(type),
-      execute: (command) => local.dispatch(command)
-    })
-
-    const warning = makeWarnWhile(
-      (commands) => `Other processes do not know the commands ${commands}. Trying again until they do.`,
-      "Other processes know all commands of this one again"
-    )
-
-    const claim = (session: Session, type: string) =>
-      Effect.zipRight(
-        instance.subscribe(session),
-        Leases.claim(session, nats, type, instance.id, (lease) => instance.isHeld(session, lease))
-      )
-
-    /** Claims the command again, in case the server has lost its lease. */
-    const claimAgain = (session: Session, type: string) =>
-      Effect.gen(function* () {
-        const { isNew, lease } = yield* claim(session, type)
-        const registration = registered.get(type)
-        if (registration === undefined) {
-          // The scope of the registration has ended.
-          yield* Effect.unless(Leases.release(session, nats, lease), () => !isNew || claiming.has(type))
-          return []
-        }
-        const isOurs = lease.instance === instance.id
-        registered.set(type, { ...registration, lease: isOurs ? Option.some(lease) : Option.none() })
-        if (!isOurs) {
-          yield* Effect.logError(`The command "${type}" is registered by another process as well`)
-          yield* registration.giveUp
-        }
-        return isNew && Option.isSome(registration.lease) ? [type] : []
-      }).pipe(
-        // If the connection was lost, its session has ended by then.
-        Effect.retry(Schedule.addDelay(Schedule.recurs(1), () => "1 second")),
-        Effect.mapError(({ detail }) => ({ type, detail }))
-      )
-
-    /**
-     * Makes all commands of this process known to the server: it may have lost them, or given them to another instance.
-     */
-    const claimAll = (session: Session) =>
-      Effect.gen(function* () {
-        const [failed, claimed] = yield* Effect.partition(
-          registered.keys(),
-          (type) => claimAgain(session, type),
-          { concurrency: 16 }
-        )
-        const unclaimed = Option.map(Array.head(failed), ({ detail }) => ({
-          commands: failed.map(({ type }) => type).sort(),
-          reason: detail
-        }))
-        yield* Ref.set(nats.unclaimed, unclaimed)
-        const wasFailing = yield* warning.isFailing
-        const lost = claimed.flat()
-        yield* Option.match(unclaimed, {
-          onNone: () => warning.works,
-          onSome: ({ commands, reason }) => warning.fails(`${commands.join(", ")}: ${reason}`)
-        })
-        if (lost.length > 0 && wasFailing === Option.isSome(unclaimed)) {
-          yield* Effect.logWarning(
-            `The NATS server had lost which process has these commands; they are registered again: ${lost.sort().join(", ")}`
-          )
-        }
-      })
-
+    const parts = yield* makeParts
+    const { claiming, nats, registered } = parts
     yield* nats.sessions.pipe(
       Stream.flatMap(
         (session) =>
           Stream.interruptWhen(
-            Stream.repeatEffectWithSchedule(claimAll(session), claimPauses),
+            Stream.repeatEffectWithSchedule(claimAll(parts, session), claimPauses),
             session.ended
           ),
         { switch: true }
@@ -128,30 +58,6 @@ export const make: Effect.Effect<typeof CommandBus.Service, never, NatsConnectio
       Effect.forkScoped
     )
 
-    /** Does not wait for a server that does not respond: an instance without the command does not hold its lease. */
-    const release = (type: string) =>
-      Effect.suspend(() => {
-        const lease = Option.flatMap(Option.fromNullable(registered.get(type)), ({ lease }) => lease)
-        registered.delete(type)
-        return Effect.flatMap(Effect.all([nats.session, lease]), ([session, lease]) =>
-          Leases.release(session, nats, lease)
-        )
-      }).pipe(Effect.ignore, endWithin("300 millis"))
-
-    const acquire = (type: string, giveUp: Effect.Effect<void>) =>
-      Effect.gen(function* () {
-        claiming.add(type)
-        const claimed = Effect.flatMap(nats.session, (session) => claim(session, type))
-        const lease = Option.map(
-          yield* Effect.option(Effect.timeout(claimed, requestTimeout)),
-          ({ lease }) => lease
-        )
-        if (Option.exists(lease, (lease) => lease.instance !== instance.id)) {
-          return yield* new CommandAlreadyRegistered({ type })
-        }
-        registered.set(type, { lease, giveUp })
-      }).pipe(Effect.ensuring(Effect.sync(() => claiming.delete(type))))
-
     const register = Effect.fnUntraced(function* <Fields, Encoded, R>(
       handler: CommandHandler<Fields, Encoded, R>
     ) {
@@ -159,37 +65,15 @@ export const make: Effect.Effect<typeof CommandBus.Service, never, NatsConnectio
       const scope = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.sequential)
       const giveUp = Scope.close(scope, Exit.void)
       const registration = Effect.zipRight(
-        local.register(handler),
-        Effect.acquireReleaseInterruptible(acquire(type, giveUp), () => release(type))
+        parts.local.register(handler),
+        Effect.acquireReleaseInterruptible(acquire(parts, type, giveUp), () => release(parts, type))
       )
       yield* Effect.onError(Scope.extend(registration, scope), (cause) =>
         Scope.close(scope, Exit.failCause(cause))
       )
     })
 
-    const types = Effect.gen(function* () {
-      const session = yield* nats.session
-      const others = (yield* Leases.all(session, nats)).filter((lease) => lease.instance !== instance.id)
-      const held = yield* Effect.filter(others, (lease) => instance.isHeld(session, lease), {
-        concurrency: 16
-      })
-      return held.map(({ type }) => type)
-    }).pipe(
-      Effect.orElseSucceed((): ReadonlyArray<string> => []),
-      Effect.map((others) => [...new Set([...registered.keys(), ...others])].sort())
-    )
-
-    const dispatchElsewhere = (command: Command) =>
-      Effect.gen(function* () {
-        const { type } = command
-        const unreachable = () => new CommandUnavailable({ type, reason: "unreachable", mayHaveRun: false })
-        const session = yield* Effect.mapError(nats.session, unreachable)
-        const lease = yield* Effect.mapError(Leases.find(session, nats, type), unreachable)
-        if (Option.isNone(lease) || lease.value.instance === instance.id) {
-          return yield* new UnknownCommand({ type, known: yield* types })
-        }
-        return yield* instance.dispatch(session, lease.value.instance, command)
-      })
+    const types = typesOf(parts)
 
     const dispatch = (
       command: Command,
@@ -198,12 +82,12 @@ export const make: Effect.Effect<typeof CommandBus.Service, never, NatsConnectio
       Effect.suspend(() => {
         const { type } = command
         if (registered.has(type)) {
-          return local.dispatch(command, options)
+          return parts.local.dispatch(command, options)
         }
         // Nobody knows yet which process will get it.
         return claiming.has(type)
           ? new CommandUnavailable({ type, reason: "unreachable", mayHaveRun: false })
-          : withDispatchTimeout(dispatchElsewhere(command), type, options)
+          : withDispatchTimeout(dispatchElsewhere(parts, types, command), type, options)
       })
 
     return CommandBus.of({ register, dispatch, types })
@@ -227,3 +111,138 @@ interface Registration {
 
 /** How long a lease may be lost on the server before it is claimed again. */
 const claimPauses = Schedule.spaced("5 seconds").pipe(Schedule.jittered)
+
+/** What the functions of a bus share. */
+type Parts = Effect.Effect.Success<typeof makeParts>
+
+const makeParts = Effect.gen(function* () {
+  const nats = yield* NatsConnection
+  const local = yield* CommandBusMemory.make
+  const registered = new Map<string, Registration>()
+  /** Commands whose lease is being requested: other instances must not take them over. */
+  const claiming = new Set<string>()
+  const instance = yield* makeInstance(nats, {
+    has: (type) => registered.has(type) || claiming.has(type),
+    execute: (command) => local.dispatch(command)
+  })
+  const warning = makeWarnWhile(
+    (commands) => `Other processes do not know the commands ${commands}. Trying again until they do.`,
+    "Other processes know all commands of this one again"
+  )
+  return { claiming, instance, local, nats, registered, warning }
+})
+
+const claim = ({ instance, nats }: Parts, session: Session, type: string) =>
+  Effect.zipRight(
+    instance.subscribe(session),
+    Leases.claim(session, nats, type, instance.id, (lease) => instance.isHeld(session, lease))
+  )
+
+/** Claims the command again, in case the server has lost its lease. */
+const claimAgain = (parts: Parts, session: Session, type: string) =>
+  Effect.gen(function* () {
+    const { claiming, instance, nats, registered } = parts
+    const { isNew, lease } = yield* claim(parts, session, type)
+    const registration = registered.get(type)
+    if (registration === undefined) {
+      // The scope of the registration has ended.
+      yield* Effect.unless(Leases.release(session, nats, lease), () => !isNew || claiming.has(type))
+      return []
+    }
+    const isOurs = lease.instance === instance.id
+    registered.set(type, { ...registration, lease: isOurs ? Option.some(lease) : Option.none() })
+    if (!isOurs) {
+      yield* Effect.logError(`The command "${type}" is registered by another process as well`)
+      yield* registration.giveUp
+    }
+    return isNew && Option.isSome(registration.lease) ? [type] : []
+  }).pipe(
+    // If the connection was lost, its session has ended by then.
+    Effect.retry(Schedule.addDelay(Schedule.recurs(1), () => "1 second")),
+    Effect.mapError(({ detail }) => ({ type, detail }))
+  )
+
+/**
+ * Makes all commands of this process known to the server: it may have lost them, or given them to another instance.
+ */
+const claimAll = (parts: Parts, session: Session) =>
+  Effect.gen(function* () {
+    const { nats, registered, warning } = parts
+    const [failed, claimed] = yield* Effect.partition(
+      registered.keys(),
+      (type) => claimAgain(parts, session, type),
+      { concurrency: 16 }
+    )
+    const unclaimed = Option.map(Array.head(failed), ({ detail }) => ({
+      commands: failed.map(({ type }) => type).sort(),
+      reason: detail
+    }))
+    yield* Ref.set(nats.unclaimed, unclaimed)
+    const wasFailing = yield* warning.isFailing
+    const lost = claimed.flat()
+    yield* Option.match(unclaimed, {
+      onNone: () => warning.works,
+      onSome: ({ commands, reason }) => warning.fails(`${commands.join(", ")}: ${reason}`)
+    })
+    if (lost.length > 0 && wasFailing === Option.isSome(unclaimed)) {
+      yield* Effect.logWarning(
+        `The NATS server had lost which process has these commands; they are registered again: ${lost.sort().join(", ")}`
+      )
+    }
+  })
+
+/** Does not wait for a server that does not respond: an instance without the command does not hold its lease. */
+const release = ({ nats, registered }: Parts, type: string) =>
+  Effect.suspend(() => {
+    const lease = Option.flatMap(Option.fromNullable(registered.get(type)), ({ lease }) => lease)
+    registered.delete(type)
+    return Effect.flatMap(Effect.all([nats.session, lease]), ([session, lease]) =>
+      Leases.release(session, nats, lease)
+    )
+  }).pipe(Effect.ignore, endWithin("300 millis"))
+
+const acquire = (parts: Parts, type: string, giveUp: Effect.Effect<void>) => {
+  const { claiming, instance, nats, registered } = parts
+  return Effect.gen(function* () {
+    claiming.add(type)
+    const claimed = Effect.flatMap(nats.session, (session) => claim(parts, session, type))
+    const lease = Option.map(
+      yield* Effect.option(Effect.timeout(claimed, requestTimeout)),
+      ({ lease }) => lease
+    )
+    if (Option.exists(lease, (lease) => lease.instance !== instance.id)) {
+      return yield* new CommandAlreadyRegistered({ type })
+    }
+    registered.set(type, { lease, giveUp })
+  }).pipe(Effect.ensuring(Effect.sync(() => claiming.delete(type))))
+}
+
+/** The commands of all processes. */
+const typesOf = ({ instance, nats, registered }: Parts) =>
+  Effect.gen(function* () {
+    const session = yield* nats.session
+    const others = (yield* Leases.all(session, nats)).filter((lease) => lease.instance !== instance.id)
+    const held = yield* Effect.filter(others, (lease) => instance.isHeld(session, lease), {
+      concurrency: 16
+    })
+    return held.map(({ type }) => type)
+  }).pipe(
+    Effect.orElseSucceed((): ReadonlyArray<string> => []),
+    Effect.map((others) => [...new Set([...registered.keys(), ...others])].sort())
+  )
+
+const dispatchElsewhere = (
+  { instance, nats }: Parts,
+  types: Effect.Effect<ReadonlyArray<string>>,
+  command: Command
+) =>
+  Effect.gen(function* () {
+    const { type } = command
+    const unreachable = () => new CommandUnavailable({ type, reason: "unreachable", mayHaveRun: false })
+    const session = yield* Effect.mapError(nats.session, unreachable)
+    const lease = yield* Effect.mapError(Leases.find(session, nats, type), unreachable)
+    if (Option.isNone(lease) || lease.value.instance === instance.id) {
+      return yield* new UnknownCommand({ type, known: yield* types })
+    }
+    return yield* instance.dispatch(session, lease.value.instance, command)
+  })
