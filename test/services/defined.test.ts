@@ -8,9 +8,9 @@ import * as FastCheck from "effect/FastCheck"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as CommandBusMemory from "../../src/layers/memory/CommandBusMemory.ts"
+import * as EventBus from "../../src/layers/memory/definedEvents.ts"
 import * as EventBusMemory from "../../src/layers/memory/EventBusMemory.ts"
 import * as CommandBus from "../../src/services/CommandBus.ts"
-import * as EventBus from "../../src/services/EventBus.ts"
 
 /** Both fields are text on the bus. */
 const Opening = Schema.Struct({ at: Schema.Date, seats: Schema.NumberFromString })
