@@ -1,13 +1,17 @@
 /**
- * Prints how many times as long a reader takes for texts that are twice as long, in time of the processor. The first
- * text is so long that it takes 50 ms, or has a million characters.
+ * Prints the power of the length with which the time of a reader grows, in time of the processor: 1 if it is in
+ * proportion, 2 if a text that is twice as long takes four times as long. The shorter text is so long that it takes
+ * 50 ms, or has a quarter of a million characters; the longer one is eight times as long, because a busy machine can
+ * double the time of either.
  */
 import { readers } from "./readers.ts"
 
 const reader = readers[process.argv[2] ?? ""]
 if (reader === undefined) throw new Error(`there is no reader ${process.argv[2]}`)
 
-const maxLength = 1024 * 1024
+const maxLength = 256 * 1024
+
+const factor = 8
 
 const once = async (length: number): Promise<number> => {
   const texts = reader.texts.map((text) => text(length))
@@ -16,11 +20,13 @@ const once = async (length: number): Promise<number> => {
   return (process.cpuUsage().user - before) / 1000
 }
 
-/** The least of three counts: the compiler of the engine and other work only add to it. */
-const timeOf = async (length: number): Promise<number> =>
-  Math.min(await once(length), await once(length), await once(length))
-
 let length = 16 * 1024
 while (length < maxLength && (await once(length)) < 50) length *= 2
-const time = await timeOf(length)
-process.stdout.write(String((await timeOf(2 * length)) / Math.max(time, 20)))
+
+/** The least of three: the compiler of the engine and other work only add to it. They alternate, so that both meet other work. */
+let [short, long] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
+for (let turn = 0; turn < 3; turn++) {
+  short = Math.min(short, await once(length))
+  long = Math.min(long, await once(factor * length))
+}
+process.stdout.write(String(Math.log(long / Math.max(short, 5)) / Math.log(factor)))

@@ -17,5 +17,5 @@ it.each(Object.keys(readers))("%s is read in time that is in proportion to its l
     ["--import", "jiti/register", program, name],
     { timeout: 120_000 }
   )
-  expect(Number(stdout), `times as long: ${stdout}`).toBeLessThan(3)
+  expect(Number(stdout), `the power of the length: ${stdout}`).toBeLessThan(1.5)
 })

@@ -16,6 +16,7 @@ import { createParser, type EventSourceMessage } from "eventsource-parser"
 import { socketAddress } from "../../files/folderLock.ts"
 import { jsonText } from "../../internal/jsonText.ts"
 import { excerpt } from "../../internal/printable.ts"
+import { withTimeout } from "../../internal/Schedules.ts"
 import { messageOf, serializeError } from "../../internal/SerializedError.ts"
 import { optional } from "../../internal/schemas.ts"
 import { errorCode } from "../../internal/serializeError.ts"
@@ -65,10 +66,10 @@ export const make = (path: string): Effect.Effect<typeof IpcClient.Service> =>
     const lost = new IpcConnectionLost({ path })
     const garbled = (detail: string) => new IpcProtocolError({ path, detail: excerpt(detail) })
 
-    const inTime = Effect.timeoutFail({
-      duration: `${patienceSeconds} seconds`,
-      onTimeout: () => new ControllerUnresponsive({ path, seconds: patienceSeconds })
-    })
+    const inTime = withTimeout(
+      `${patienceSeconds} seconds`,
+      () => new ControllerUnresponsive({ path, seconds: patienceSeconds })
+    )
 
     const understood = <A>(route: string, read: () => A) =>
       Effect.try({

@@ -6,6 +6,7 @@ import { errors } from "@nats-io/transport-node"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { excerpt } from "../../internal/printable.ts"
+import { withTimeout } from "../../internal/Schedules.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 import { optional } from "../../internal/schemas.ts"
 
@@ -26,11 +27,10 @@ export const ask = <A>(request: () => Promise<A>): Effect.Effect<A, NatsFailure>
   Effect.tryPromise({ try: request, catch: natsFailure })
 
 /** Limits several requests, which together may take twice as long as one. */
-export const inTime = <A, E, R>(requests: Effect.Effect<A, E, R>): Effect.Effect<A, E | NatsFailure, R> =>
-  Effect.timeoutFail(requests, {
-    duration: "10 seconds",
-    onTimeout: () => new NatsFailure({ detail: notInTime, mayHaveHappened: true })
-  })
+export const inTime = withTimeout(
+  "10 seconds",
+  () => new NatsFailure({ detail: notInTime, mayHaveHappened: true })
+)
 
 const notInTime = "the server did not respond in time"
 

@@ -87,6 +87,30 @@ describe("the client of a controller's socket", () => {
   )
 
   scenario(
+    "ends its connection at once if the work beside it fails",
+    Effect.gen(function* () {
+      let asked = () => {}
+      let left = () => {}
+      const hasAsked = new Promise<void>((resolve) => {
+        asked = resolve
+      })
+      const hasLeft = new Promise<void>((resolve) => {
+        left = resolve
+      })
+      const { client } = yield* talkingTo((socket) => {
+        socket.once("close", left)
+        asked()
+      })
+      const other = Effect.zipRight(
+        Effect.promise(() => hasAsked),
+        Effect.fail("other")
+      )
+      expect(yield* Effect.flip(Effect.all([client.view, other], { concurrency: "unbounded" }))).toBe("other")
+      yield* Effect.promise(() => hasLeft)
+    })
+  )
+
+  scenario(
     "waits for an accepted command without a limit",
     Effect.gen(function* () {
       let asked: (socket: Socket) => void = () => {}
