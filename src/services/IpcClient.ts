@@ -95,7 +95,7 @@ export class ControllerNotRunning extends Schema.TaggedError<ControllerNotRunnin
   }
 ) {
   override get message() {
-    return `No controller is running here: nothing listens at ${this.path}.`
+    return `No controller is running here: nothing listens at ${this.path}. "vitrine start" starts one.`
   }
 }
 

@@ -77,8 +77,10 @@ export type Hold = typeof Hold.Type
 export const Released = Schema.Struct({
   /** ISO 8601, UTC, with milliseconds. */
   at: Schema.String,
-  /** For people; one line of 64 characters at most. */
-  by: optional(Schema.String)
+  /** For people; one line of 64 characters at most. Missing if the end of a hold released it. */
+  by: optional(Schema.String),
+  /** The end of the hold that released it, in ISO 8601, UTC. */
+  until: optional(Schema.String)
 })
 export type Released = typeof Released.Type
 

@@ -47,7 +47,7 @@ it.scopedLive("a running controller has a status, fetches on request, and can be
     expect(yield* vitrine("stop")).toMatchObject({
       status: 1,
       stderr: expect.stringContaining(
-        `No controller is running here: nothing listens at ${folder}/.vitrine/controller.sock.`
+        `No controller is running here: nothing listens at ${folder}/.vitrine/controller.sock. "vitrine start" starts one.`
       )
     })
     // A fetch without it does not wait for what the configuration has left open, either.

@@ -3,7 +3,7 @@
  */
 import { countsText, sumCounts } from "../../internal/contentCounts.ts"
 import { printableLine } from "../../internal/printable.ts"
-import { countText, momentText, sizeText } from "../../internal/readable.ts"
+import { countText, localTime, momentText, sizeText } from "../../internal/readable.ts"
 import {
   type FileProblem,
   type Hold,
@@ -56,7 +56,9 @@ const versionText = (
       ? "  its files.json is missing or cannot be read"
       : `  made ${momentText(new Date(generatedAt), now)}: ${sources.map((source) => sourceText(source, now)).join("; ")}`,
     ...(active && released !== undefined
-      ? [`  released ${momentText(new Date(released.at), now)}${byText(released)}`]
+      ? [
+          `  released ${momentText(new Date(released.at), now)}${released.until === undefined ? byText(released) : `: the hold until ${localTime(new Date(released.until), now)} has ended`}`
+        ]
       : []),
     ...changes.map((words) => `  ${printableLine(words, maxWords)}`),
     ...(consumers.length > 0 ? [`  shown by ${consumers.join(", ")}`] : []),

@@ -13,6 +13,7 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { momentOf } from "../../internal/moment.ts"
 import { printableLine } from "../../internal/printable.ts"
+import { withLocalTimes } from "../../internal/readable.ts"
 import { defined } from "../../internal/schemas.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import {
@@ -68,11 +69,17 @@ export const release = Effect.fnUntraced(function* (request: HoldRequest) {
   return yield* (yield* ActiveVersion).change(store.release({ ...request, ...defined({ versionId }) }))
 })
 
-export const resume = Effect.fnUntraced(function* (request: Parameters<VersionStore["Type"]["resume"]>[0]) {
+/** Runs `ended` when the hold has ended. */
+export const resume = Effect.fnUntraced(function* (
+  request: Parameters<VersionStore["Type"]["resume"]>[0],
+  ended: Effect.Effect<void> = Effect.void
+) {
   const store = yield* VersionStore
   yield* Effect.transposeMapOption(yield* waiting, store.verify)
   // A version that has come meanwhile needs no verification: it was just written.
-  return yield* (yield* ActiveVersion).change(store.resume(request))
+  return yield* (yield* ActiveVersion).change(
+    Effect.tap(store.resume(request), ({ held }) => (held === undefined ? ended : Effect.void))
+  )
 })
 
 /** The longest sleep: the clock may be set, or the machine may sleep. */
@@ -89,13 +96,14 @@ export const endHolds = Effect.gen(function* () {
   )
 
   /** Ends the hold if it is over, and gives whether it goes on. */
-  const step = Effect.fnUntraced(function* ({ by, until = "" }: Hold) {
+  const step = Effect.fnUntraced(function* ({ until = "" }: Hold) {
     const now = yield* Clock.currentTimeMillis
     const remaining = Date.parse(until) - now
     if (remaining > 0) {
       return yield* Effect.as(Effect.sleep(Duration.min(remaining, longestSleep)), true)
     }
-    return yield* resume({ dueAt: now, ...defined({ by }) }).pipe(
+    const ended = Effect.logInfo(withLocalTimes(`The hold until ${until} has ended`, now))
+    return yield* resume({ dueAt: now }, ended).pipe(
       Effect.zipRight(Effect.as(warning.works, false)),
       Effect.catchAll(({ message }) =>
         Effect.as(Effect.zipRight(warning.fails(message), Effect.sleep(retryAfter)), true)
@@ -120,7 +128,7 @@ export const endHolds = Effect.gen(function* () {
   )
 })
 
-const endOf = Option.map(({ by, until }: Hold) => [by, until])
+const endOf = Option.map(({ until }: Hold) => until)
 
 /** All versions on disk, with summaries. */
 export const versions = Effect.gen(function* () {

@@ -89,7 +89,8 @@ export const resume = Effect.fnUntraced(function* ({ by, dueAt }: Resume) {
     return yield* write(active)
   }
   const next = yield* wholeVersion(held.waiting)
-  return yield* write({ ...next, released: { at: yield* now, ...named(by) } })
+  const released = { at: yield* now, ...(dueAt === undefined ? named(by) : defined({ until: held.until })) }
+  return yield* write({ ...next, released })
 })
 
 /** The active version; fails if there is none. */

@@ -55,7 +55,7 @@ describe("the client of a controller's socket", () => {
       for (const question of [...questions, Effect.scoped(client.events)]) {
         expect(yield* Effect.flip(question)).toMatchObject({
           _tag: "vitrine/ControllerNotRunning",
-          message: `No controller is running here: nothing listens at ${path}.`
+          message: `No controller is running here: nothing listens at ${path}. "vitrine start" starts one.`
         })
       }
     })

@@ -7,6 +7,7 @@ import * as FastCheck from "effect/FastCheck"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as TestClock from "effect/TestClock"
+import { withLocalTimes } from "../../../src/internal/readable.ts"
 import * as Content from "../../../src/layers/fetching/Content.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import type { ContentSource } from "../../../src/services/ContentSource.ts"
@@ -97,8 +98,9 @@ const heldUntilOpening = Effect.gen(function* () {
 })
 
 describe("a hold with an end", () => {
-  scenario("ends at its time in the zone of the hours: the waiting version becomes active", (directory) =>
-    running(
+  scenario("ends at its time in the zone of the hours: the waiting version becomes active", (directory) => {
+    const log: Array<string> = []
+    return running(
       directory,
       makeSource(),
       Effect.gen(function* () {
@@ -109,12 +111,16 @@ describe("a hold with an end", () => {
         yield* eventually(Effect.map(manifest, ({ versionId }) => versionId === waiting))
         expect(yield* manifest).toMatchObject({
           versionId: waiting,
-          released: { at: opening, by: "anna@desk" }
+          released: { at: opening, until: opening }
         })
         expect(yield* manifest).not.toHaveProperty("held")
+        yield* settled
+        expect(log).toContain(
+          `INFO ${withLocalTimes(`The hold until ${opening} has ended`, Date.parse(opening))}`
+        )
       })
-    )
-  )
+    ).pipe(withLog(log))
+  })
 
   scenario("ends when a machine that was off at that time is back, and not before", (directory) =>
     Effect.gen(function* () {

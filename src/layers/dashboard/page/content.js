@@ -71,7 +71,13 @@ const byWhom = (by) => (by === undefined ? "" : ` by ${by}`)
 const untilWhen = ({ until }) => (until === undefined ? [] : [", until ", moment(until)])
 
 const renderHold = ({ held, released }) => [
-  released === undefined ? [] : entry("Released", [moment(released.at), byWhom(released.by)]),
+  released === undefined
+    ? []
+    : entry("Released", [
+        moment(released.at),
+        byWhom(released.by),
+        ...(released.until === undefined ? [] : [", the hold until ", moment(released.until), " has ended"])
+      ]),
   held === undefined || held.byRule
     ? []
     : entry("Held", ["since ", moment(held.since), byWhom(held.by), ...untilWhen(held)], "held"),
