@@ -4,7 +4,10 @@ const source = "exhibits"
 /** The first is shown until a visitor chooses. A single language has no buttons. */
 const languages = /** @type {const} */ (["en", "de"])
 
-/** What the page itself says. */
+/**
+ * What the page itself says. In other languages, it says it in English.
+ * @type {Readonly<Record<string, { wait: string, listen: string, stop: string, film: string }>>}
+ */
 const words = {
   da: { wait: "Et øjeblik", listen: "Lyt", stop: "Stop", film: "Afspil eller stop filmen" },
   de: { wait: "Einen Augenblick, bitte", listen: "Anhören", stop: "Anhalten", film: "Film abspielen oder anhalten" },
@@ -15,6 +18,8 @@ const words = {
   nl: { wait: "Een ogenblik, alstublieft", listen: "Luisteren", stop: "Stoppen", film: "Film afspelen of stoppen" },
   pl: { wait: "Proszę chwilę poczekać", listen: "Posłuchaj", stop: "Zatrzymaj", film: "Odtwórz lub zatrzymaj film" }
 }
+
+const wordsIn = (/** @type {string} */ code) => words[code.slice(0, 2)] ?? words.en
 
 /** The columns with the begin and the end of an object's time, by the clock of this machine. */
 const period = /** @type {const} */ ({ from: "from", until: "until" })
@@ -221,7 +226,7 @@ const soundOf = (src) =>
 const hyphenators = new Map()
 
 const learn = async (/** @type {Code} */ code) => {
-  const { hyphenate } = (await hyphenOf(code).catch(() => undefined)) ?? {}
+  const { hyphenate } = (await hyphenOf(code.slice(0, 2)).catch(() => undefined)) ?? {}
   if (hyphenate) hyphenators.set(code, hyphenate)
 }
 
@@ -273,7 +278,7 @@ const stateNow = () => {
     isWaiting: !content,
     title: content
       ? `${inLanguage(content.settings).title ?? ""}`
-      : [...new Set(languages.map((code) => words[code].wait))].join(" · "),
+      : [...new Set(languages.map((code) => wordsIn(code).wait))].join(" · "),
     spoken,
     languages: languages.length > 1 ? languages.map((code) => ({ code, name: nameOf(code) })) : [],
     objects: objects.map(({ id, title }) => ({
@@ -288,7 +293,7 @@ const stateNow = () => {
     /** The picture or the film; its place stays free while it loads. */
     shown: media?.shown,
     hasPicture: media ? !!media.shown : !!object?.picture,
-    sound: sound && `${words[spoken][sound.paused ? "listen" : "stop"]}${length}`,
+    sound: sound && `${wordsIn(spoken)[sound.paused ? "listen" : "stop"]}${length}`,
     isPlaying: !!sound && !sound.paused
   }
 }
@@ -304,7 +309,7 @@ const update = () => {
   const alt = `${row?.alt ?? ""}`
   media?.shown?.querySelector("img")?.setAttribute("alt", alt)
   media?.film?.setAttribute("aria-label", alt)
-  media?.button?.setAttribute("aria-label", words[spoken].film)
+  media?.button?.setAttribute("aria-label", wordsIn(spoken).film)
   const nextSound = media?.sounds.get(pathOf(row?.sound))
   if (nextSound !== sound) {
     const before = sound
