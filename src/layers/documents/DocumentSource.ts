@@ -6,7 +6,7 @@
  * <source id>/<document>.json    an array of records, or one value
  * ```
  */
-import type * as FileSystem from "@effect/platform/FileSystem"
+import * as FileSystem from "@effect/platform/FileSystem"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
@@ -47,6 +47,7 @@ import { documentSchemas, makeExpectations, requireExpected } from "./expect/Exp
 import type { CheckedTable } from "./expect/TableCheck.ts"
 import * as Gone from "./Gone.ts"
 import { linkRecords } from "./linkRecords.ts"
+import { LinkExpired } from "./media/FileProblem.ts"
 import { isChangedByFiles, merged } from "./media/findMedia.ts"
 import type { MediaIndex } from "./media/mediaIndex.ts"
 import type { Lasting, MediaReader } from "./media/placeMedia.ts"
@@ -339,7 +340,20 @@ export const make = Effect.fnUntraced(function* <
           waiting: (wait) => Effect.zipRight(outer.waiting(wait), progress.waiting(wait))
         })
       })
-      const [{ fetched, next, read, ...saved }, noticed] = yield* withWarnings(opening)
+      const emptied = Effect.flatMap(FileSystem.FileSystem, (fs) =>
+        Effect.zipRight(
+          Effect.ignore(fs.remove(target.directory, { recursive: true })),
+          Effect.ignore(fs.makeDirectory(target.directory))
+        )
+      )
+      const reading = withWarnings(opening)
+      // The documents have fresh links.
+      const again = Effect.mapError(Effect.zipRight(emptied, reading), errorOfLink)
+      const [{ fetched, next, read, ...saved }, noticed] = yield* Effect.catchIf(
+        reading,
+        (error) => error instanceof LinkExpired,
+        () => again
+      )
       const all = [...noticed, ...saved.warnings].map(({ code, subject, text }) => ({
         code,
         subject: sent.hide(subject),
@@ -416,6 +430,8 @@ const addUp = (a: FetchedAttachments, b: FetchedAttachments): FetchedAttachments
 /** The fingerprint of files from the digests of their contents, independent of their order. */
 const fingerprintOf = (files: ReadonlyArray<{ readonly name: string; readonly digest: string }>): string =>
   sha256OfText(JSON.stringify(files.map(({ digest, name }) => [name, digest].join("/")).sort()))
+
+const errorOfLink = <E>(error: E): E | SourceError => (error instanceof LinkExpired ? error.error : error)
 
 /** Checks that no two documents have the same file, and that all expectations are about existing documents. */
 const checkNames = (

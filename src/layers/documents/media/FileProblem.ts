@@ -2,6 +2,7 @@
  * Files that documents link to, and the problems with them, as failures and as warnings.
  */
 import * as Array from "effect/Array"
+import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { excerpt, quotedExcerpt } from "../../../internal/printable.ts"
@@ -31,8 +32,16 @@ export class FileProblem extends Schema.TaggedError<FileProblem>()("vitrine/File
   detail: Schema.String,
   /** Whether a later try may succeed without anybody doing something. */
   isTransient: Schema.optionalWith(Schema.Boolean, { default: () => false }),
+  /** Whether its link may have been signed, and has expired: its document has a fresh one. */
+  isExpired: Schema.optionalWith(Schema.Boolean, { default: () => false }),
   cause: OptionalErrorChain
 }) {}
+
+/** A signed link has expired before its file was saved. */
+export class LinkExpired extends Data.TaggedError("vitrine/LinkExpired")<{ readonly error: SourceError }> {
+  override readonly message = this.error.message
+  readonly isTransient = this.error.isTransient
+}
 
 /** The problem as the failure of its source. */
 export const sourceErrorOf = ({ cause, detail, file, isTransient, place, wrong }: FileProblem) =>
@@ -156,5 +165,6 @@ export const notSaved = (
         ? `${detail}. "media.optional" says which files may be missing`
         : detail,
     isTransient,
+    isExpired: isExpired && url?.includes("?") === true,
     cause
   })

@@ -9,7 +9,7 @@ import { makeDownloadCounter } from "../../httpClient/downloadCounter.ts"
 import { takeOver } from "../Document.ts"
 import { filesAtOnce } from "../progress.ts"
 import { sourceErrors } from "../sourceErrors.ts"
-import { type FileProblem, notSaved, sourceErrorOf, type WantedFile } from "./FileProblem.ts"
+import { type FileProblem, LinkExpired, notSaved, sourceErrorOf, type WantedFile } from "./FileProblem.ts"
 import { keyOf } from "./links.ts"
 import * as MediaDownload from "./MediaDownload.ts"
 import type { MediaIndex } from "./mediaIndex.ts"
@@ -110,7 +110,12 @@ export const make = Effect.fnUntraced(function* (options: MediaDownload.Options,
         )
       }
     },
-    (fetching) => sourceErrors(Effect.mapError(fetching, sourceErrorOf))
+    (fetching) =>
+      Effect.catchAll(fetching, (problem) =>
+        Effect.mapError(sourceErrors(Effect.fail(sourceErrorOf(problem))), (error) =>
+          problem.isExpired ? new LinkExpired({ error }) : error
+        )
+      )
   )
 
   return { fetchAll }
