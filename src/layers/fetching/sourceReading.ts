@@ -75,13 +75,15 @@ export const sourceRows = (
     ? kv("Last success", "none yet", "neutral")
     : kv("Last success", `${lastSuccess.timestamp}, ${outcomeText(lastSuccess)}`, "ok"),
   ...(lastSuccess?.warnings ?? []).map(({ text }) => kv("Warning", text, "warn")),
-  lastError === undefined
-    ? kv("Last error", "none", "neutral")
-    : kv(
-        "Last error",
-        `${lastError.timestamp}, ${failureText(lastError.message, rejection)}`,
-        lastError.timestamp > (lastSuccess?.timestamp ?? "") ? "error" : "neutral"
-      ),
+  ...(lastError === undefined
+    ? []
+    : [
+        kv(
+          "Last error",
+          `${lastError.timestamp}, ${failureText(lastError.message, rejection)}`,
+          lastError.timestamp > (lastSuccess?.timestamp ?? "") ? "error" : "neutral"
+        )
+      ]),
   ...dataRows(data)
 ]
 

@@ -357,8 +357,7 @@ describe("Content", () => {
       yield* events.until("content:source:progress")
       expect(yield* sourceRows("objects")).toEqual([
         ["Now", "text, 1 record"],
-        ["Last success", "none yet"],
-        ["Last error", "none"]
+        ["Last success", "none yet"]
       ])
       expect(yield* rowValue("Next fetch")).toBe("running now")
       expect((yield* contentState).sources.objects?.progress).toMatchObject({ document: "text", records: 1 })
