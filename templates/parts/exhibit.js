@@ -426,8 +426,9 @@ export const arrange = () => {
       // Its button is not moved under the hand, unless it is at an edge, where the list fades.
       const [left, top] = [offsetLeft - offsetWidth * 0.45, offsetTop - offsetHeight * 0.25]
       const isAtEdge =
-        nav.scrollLeft > left || nav.scrollLeft + nav.clientWidth < left + offsetWidth * 1.9 ||
-        nav.scrollTop > top || nav.scrollTop + nav.clientHeight < top + offsetHeight * 1.5
+        nav.scrollWidth > nav.clientWidth
+          ? nav.scrollLeft > left || nav.scrollLeft + nav.clientWidth < left + offsetWidth * 1.9
+          : nav.scrollTop > top || nav.scrollTop + nav.clientHeight < top + offsetHeight * 1.5
       if (isAtEdge) nav.scrollTo({ behavior, left, top })
     }
     cancelAnimationFrame(frame)
