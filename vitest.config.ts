@@ -65,6 +65,7 @@ export default defineConfig({
         resolve,
         test: {
           name: "parts",
+          setupFiles: ["test/support/setup/httpClient.ts"],
           include: ["test/**/*.test.ts"],
           exclude: [...programs, ...whole, ...vendors, ...windows],
           pool: "threads",

@@ -60,20 +60,32 @@ export const registerCommands = Effect.fnUntraced(function* (
   )
   yield* commands.keep.register(({ versionId }) => Effect.as(store.keep(versionId), null))
   yield* commands.screen.register((asked) => Effect.as(screenActions.ask(asked), null))
-  yield* registerOnDisk(name)
+  yield* registerWithChanges(name)
 })
 
 /** Registers the commands that need only the versions on disk, until the scope ends. */
 export const registerOnDisk = Effect.fnUntraced(function* (name: string) {
+  yield* registerUndo(name)
+  yield* contentCommands(name).versions.register(() => Undo.versions)
+})
+
+/** The same commands for a running controller: its list of versions has their latest changes, which it keeps. */
+export const registerWithChanges = Effect.fnUntraced(function* (name: string) {
+  const { withChanges } = yield* registerUndo(name)
+  yield* contentCommands(name).versions.register(() => Effect.flatMap(Undo.versions, withChanges))
+})
+
+/** Registers all of them except the list of versions. */
+const registerUndo = Effect.fnUntraced(function* (name: string) {
   const commands = contentCommands(name)
   const store = yield* VersionStore
   yield* commands.verify.register(({ versionId }) => store.verify(versionId))
-  const { diff, withChanges } = yield* makeComparing
-  yield* commands.versions.register(() => Effect.flatMap(Undo.versions, withChanges))
-  yield* commands.diff.register(diff)
+  const comparing = yield* makeComparing
+  yield* commands.diff.register(comparing.diff)
   yield* commands.rollback.register(Undo.rollback)
   const { hours } = (yield* (yield* ControllerState).state).system
   yield* commands.hold.register(Undo.hold(zoneOf(hours)))
   yield* commands.release.register(Undo.release)
   yield* commands.resume.register(Undo.resume)
+  return comparing
 })

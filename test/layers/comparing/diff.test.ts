@@ -5,7 +5,7 @@ import * as TestClock from "effect/TestClock"
 import { changedFiles } from "../../../src/layers/comparing/compareVersions.ts"
 import { savedText } from "../../../src/layers/documents/jsonValues.ts"
 import * as ActiveVersion from "../../../src/layers/fetching/ActiveVersion.ts"
-import { registerOnDisk } from "../../../src/layers/fetching/registerCommands.ts"
+import { registerWithChanges } from "../../../src/layers/fetching/registerCommands.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { ContentDiff } from "../../../src/services/ContentDiff.ts"
 import { VersionStore, VersionsReport } from "../../../src/services/VersionStore.ts"
@@ -35,7 +35,7 @@ const version = (files: Readonly<Record<string, unknown>>) =>
   })
 
 const registered = Effect.provideServiceEffect(
-  registerOnDisk("content"),
+  registerWithChanges("content"),
   ActiveVersion.ActiveVersion,
   ActiveVersion.silent
 )
