@@ -13,6 +13,7 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
 import type { ContentCounts } from "../internal/contentCounts.ts"
+import type { Mistake } from "../internal/mistake.ts"
 import type { PlacedIssue } from "../internal/Options.ts"
 import { count, optional } from "../internal/schemas.ts"
 import type { RequestPacing } from "./RequestPacing.ts"
@@ -93,6 +94,8 @@ export interface SourceProblem {
   readonly isRejected: boolean
   /** What is wrong, where, and what to do: a sentence for people. */
   readonly text: string
+  /** The mistake that the text is about, if it is known, for other languages. */
+  readonly mistake?: Mistake | undefined
 }
 
 /**

@@ -2,6 +2,8 @@
  * Why a source has no new content: the content stays as it is.
  */
 import * as Schema from "effect/Schema"
+import { english } from "../internal/englishMistakes.ts"
+import { type Mistake, MistakeSchema, sentenceOf } from "../internal/mistake.ts"
 import { messageOf, OptionalErrorChain } from "../internal/SerializedError.ts"
 import { Violation } from "./Violation.ts"
 
@@ -31,6 +33,8 @@ export class SourceError extends Schema.TaggedError<SourceError>()("vitrine/Sour
   isTransient: Schema.optionalWith(Schema.Boolean, { default: () => false }),
   /** The violations, if everything came but must not be shown: the version is rejected. */
   violations: Schema.optional(Schema.NonEmptyArray(Violation)),
+  /** The mistakes of the content that it is about, for other languages. They stay in the process. */
+  mistakes: Schema.optional(Schema.Array(MistakeSchema)),
   cause: OptionalErrorChain
 }) {
   override get message() {
@@ -41,4 +45,18 @@ export class SourceError extends Schema.TaggedError<SourceError>()("vitrine/Sour
       detail
     ].join(": ")
   }
+}
+
+/** The failure about a mistake of the content. */
+export const failureAbout = (
+  mistake: Mistake,
+  more: { readonly cause?: unknown; readonly isTransient?: boolean } = {}
+): SourceError => {
+  const place = english.place(mistake.place)
+  return new SourceError({
+    ...(place !== "" && { place }),
+    detail: sentenceOf(mistake),
+    mistakes: [mistake],
+    ...more
+  })
 }

@@ -16,9 +16,14 @@ export const Violation = Schema.Struct({
   kind: optional(Schema.Literal("document")),
   /** The first record with the violation. Missing for a violation of the table as a whole. */
   recordId: optional(Schema.String),
-  /** The file of the records and the first lines with the violation, for an editor. Missing if they are not known. */
+  /**
+   * The file of the records, and the first rows with the violation, as a spreadsheet counts them, with the ids of their
+   * records. Missing if they are not known.
+   */
   file: optional(Schema.String),
-  lines: optional(Schema.NonEmptyArray(Schema.NonNegativeInt)),
+  rows: optional(
+    Schema.NonEmptyArray(Schema.Struct({ row: Schema.NonNegativeInt, id: optional(Schema.String) }))
+  ),
   /** How many records have the violation. Missing with `recordId`. */
   records: optional(Schema.NonNegativeInt),
   field: optional(Schema.String),

@@ -2,6 +2,9 @@
  * A warning for the editors of content: the content is published, and somebody should look at it.
  */
 import * as Schema from "effect/Schema"
+import { english } from "../internal/englishMistakes.ts"
+import { at, type Mistake, mistakeText } from "../internal/mistake.ts"
+import type { MistakePlace } from "../internal/mistakeParts.ts"
 import { shellWords } from "../internal/printable.ts"
 
 /**
@@ -18,7 +21,10 @@ export const Warning = Schema.Struct({
   /** What is wrong, where, and what to do: a sentence for people. */
   text: Schema.String
 })
-export type Warning = typeof Warning.Type
+export interface Warning extends Schema.Schema.Type<typeof Warning> {
+  /** The mistake that the text is about, for other languages. It stays in the process. */
+  readonly mistake?: Mistake | undefined
+}
 
 /** The codes of the warnings that Vitrine itself gives. The readers log them, so the status does not. */
 export const warningCodes: ReadonlyArray<string> = [
@@ -44,7 +50,27 @@ export const warningCodes: ReadonlyArray<string> = [
 ]
 
 /** A warning of no particular kind. Default subject: the whole. */
-export const note = (text: string, subject = ""): Warning => ({ code: "content:note", subject, text })
+export const note = (text: string, subject = ""): typeof Warning.Type => ({
+  code: "content:note",
+  subject,
+  text
+})
+
+/** The warning about a mistake. */
+export const warningOf = (code: string, subject: string, mistake: Mistake): Warning => ({
+  code,
+  subject,
+  text: mistakeText(mistake),
+  mistake
+})
+
+/** The warning with the place that its text begins with. */
+export const placed =
+  (place: MistakePlace) =>
+  ({ code, mistake, subject, text }: Warning): Warning =>
+    mistake === undefined
+      ? { code, subject, text: `${english.place(place)}: ${text}` }
+      : warningOf(code, subject, at(place, mistake))
 
 /** The warning, about a part of something larger: of a document, a source. */
 export const within =

@@ -31,14 +31,14 @@ it.scopedLive(
       yield* eventually(Effect.sync(() => existsSync(file)))
       const told = readFileSync(file, "utf8")
       expect(told).toMatch(
-        /are NOT shown[\s\S]*Objects\.csv, line 2, "title": expected text, found nothing\.\r\n/
+        /are NOT shown[\s\S]*Objects\.csv, row 2 \(VM-1931-04\), "title": expected text, found nothing\.\r\n/
       )
       yield* killed.signal("SIGKILL")
       yield* killed.ended
 
       expect(yield* vitrine("check")).toMatchObject({
         status: 1,
-        stderr: expect.stringContaining("Objects.csv, line 2")
+        stderr: expect.stringContaining("Objects.csv, row 2")
       })
       expect(yield* vitrine("fetch")).toMatchObject({ status: 1 })
       expect(readFileSync(file, "utf8")).toBe(told)

@@ -136,7 +136,7 @@ describe.skipIf(isMissing("chromium"))("a page in the dev server of Vite", () =>
         const tab = yield* openTab(url)
         yield* overlayHas(
           tab,
-          'source "exhibits" is rejected, and the screens keep the content they have.\nObjects.csv, line 2, "number": expected a number, found "many".'
+          'source "exhibits" is rejected, and the screens keep the content they have.\nObjects.csv, row 2 (rec1), "number": expected a number, found "many".'
         )
         yield* evaluate(tab, "window.mark = true")
         yield* give(1)

@@ -11,12 +11,15 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { linkOrCopyAll } from "../../files/fileBatch.ts"
+import { english } from "../../internal/englishMistakes.ts"
+import { at, type Mistake } from "../../internal/mistake.ts"
+import type { MistakePlace } from "../../internal/mistakeParts.ts"
 import { partsOf } from "../../internal/nextTurn.ts"
-import { printableLine, quotedExcerpt } from "../../internal/printable.ts"
+import { excerpt, printableLine } from "../../internal/printable.ts"
 import type { RecordKey } from "../../internal/recordKey.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 import type { FetchTarget, PreviousContent } from "../../services/ContentSource.ts"
-import { SourceError } from "../../services/SourceError.ts"
+import { failureAbout, SourceError } from "../../services/SourceError.ts"
 import { TooMuch } from "./budget.ts"
 import { asJson, maxDetail } from "./jsonValues.ts"
 
@@ -70,6 +73,8 @@ export interface Document<E> {
   readonly key?: RecordKey | undefined
   /** Its address, for relative links in it. */
   readonly url?: string | undefined
+  /** The file that people edit, if there is one. Messages name it in the place of the document. */
+  readonly file?: string | undefined
   /** Whether the names in its records are sorted already. Default false. */
   readonly isSorted?: boolean
 }
@@ -150,34 +155,44 @@ export const takeOver = (
 /** A place in the documents of a source. */
 export const Place = Schema.Struct({
   document: Schema.String,
-  /** Present if the document is a table. */
-  kind: Schema.optional(Schema.Literal("table")),
+  /** `file` if the document is called as the file that people edit. */
+  kind: Schema.optional(Schema.Literal("table", "file")),
   /** The id of the record, if the document is a list of records. */
   record: Schema.optional(Schema.String),
+  /** The row of the record in the file, as a spreadsheet counts it. */
+  row: Schema.optional(Schema.Number),
   /** The place in the record or the document. */
   field: Schema.optional(Schema.String)
 })
 export type Place = typeof Place.Type
 
-/** `Document "events.json", record 12, field "image.url"` */
-export const placeText = ({ document, field, kind, record }: Place): string =>
-  [
-    `${kind === "table" ? "Table" : "Document"} ${quotedExcerpt(document)}`,
-    ...(record === undefined ? [] : [`record ${printableLine(record, 80)}`]),
-    ...(field === undefined ? [] : [`field ${quotedExcerpt(field)}`])
-  ].join(", ")
+/** The place for people. */
+export const mistakePlace = ({ document, field, kind, record, row }: Place): MistakePlace => {
+  const id = record && printableLine(record, 80)
+  return {
+    name: excerpt(document),
+    kind: kind === "file" ? undefined : (kind ?? "document"),
+    ...(row === undefined ? { record: id } : { rows: [{ row, id }] }),
+    field: field && excerpt(field)
+  }
+}
+
+/** `Document "events.json", record 12, field "image.url"`, `Events.csv, row 13 (12), "image"` */
+export const placeText = (place: Place): string => english.place(mistakePlace(place))
 
 /** The place as the subject of a warning: the document, and the field of all records. */
 export const subjectOf = ({ document, field }: Place): string =>
-  [document.replace(/\.json$/, ""), ...(field === undefined ? [] : [field])].join("/")
+  [document.replace(/\.(?:json|csv)$/i, ""), ...(field === undefined ? [] : [field])].join("/")
 
 /** Makes errors about a document. */
-export type FailedIn = (detail: string, cause?: unknown, isTransient?: boolean) => SourceError
+export type FailedIn = (detail: string | Mistake, cause?: unknown, isTransient?: boolean) => SourceError
 
 export const failedIn =
   (place: Place): FailedIn =>
   (detail, cause, isTransient = false) =>
-    new SourceError({ place: placeText(place), detail, isTransient, cause })
+    Predicate.isString(detail)
+      ? new SourceError({ place: placeText(place), detail, isTransient, cause })
+      : failureAbout(at(mistakePlace(place), detail), { isTransient, cause })
 
 /** Work on values beyond the budget throws `TooMuch` or a `RangeError`. This turns it into a failure of the document. */
 export const catchTooDeep =
@@ -185,7 +200,7 @@ export const catchTooDeep =
   <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E | SourceError, R> =>
     Effect.catchSomeDefect(work, (defect) =>
       defect instanceof TooMuch
-        ? Option.some(failed(defect.problem))
+        ? Option.some(failed(defect.mistake))
         : defect instanceof RangeError
           ? Option.some(failed(`cannot be written as JSON: ${rangeText(defect)}`, defect))
           : Option.none()
@@ -194,11 +209,12 @@ export const catchTooDeep =
 const rangeText = ({ message }: RangeError): string =>
   /call stack/.test(message) ? "it is nested too deeply" : message
 
-/** A line of a text file, counted from 1. */
+/** A row of CSV. */
 export interface TextPlace {
-  /** The path of the file in its folder, for people. */
-  readonly file: string
-  readonly line: number
+  /** As a spreadsheet counts it, from 1. */
+  readonly row: number
+  /** The cells that were saved as empty, because they are errors of a spreadsheet. */
+  readonly errors?: Readonly<Record<string, string>> | undefined
 }
 
 /** The name of a record in messages. */
@@ -269,7 +285,4 @@ const withPlacesOf = (value: unknown, json: unknown): unknown =>
     : json
 
 const isTextPlace = (value: unknown): value is TextPlace =>
-  Predicate.hasProperty(value, "file") &&
-  Predicate.isString(value.file) &&
-  Predicate.hasProperty(value, "line") &&
-  Predicate.isNumber(value.line)
+  Predicate.hasProperty(value, "row") && Predicate.isNumber(value.row)

@@ -18,7 +18,8 @@ import { fileKey } from "../../files/fileName.ts"
 import { sha256OfText } from "../../files/sha256.ts"
 import { withoutParentSpan } from "../../internal/background.ts"
 import { sumCounts } from "../../internal/contentCounts.ts"
-import { messageOf } from "../../internal/SerializedError.ts"
+import { english } from "../../internal/englishMistakes.ts"
+import type { MistakePlace } from "../../internal/mistakeParts.ts"
 import type {
   AttachmentProgress,
   ContentSource,
@@ -27,11 +28,11 @@ import type {
   FetchTarget,
   SourceChanges
 } from "../../services/ContentSource.ts"
-import { SourceError } from "../../services/SourceError.ts"
+import { failureAbout, SourceError } from "../../services/SourceError.ts"
 import { WaitObserver } from "../../services/WaitObserver.ts"
-import { type Warning, within } from "../../services/Warning.ts"
+import { placed, type Warning, within } from "../../services/Warning.ts"
 import { makeSentSecrets, SentSecrets } from "../httpClient/secrets.ts"
-import { withinBudget } from "./budget.ts"
+import { TooMuch, withinBudget } from "./budget.ts"
 import {
   type Document,
   type DocumentsError,
@@ -39,6 +40,7 @@ import {
   failedIn,
   firstPage,
   type LinkedSource,
+  mistakePlace,
   withSteps
 } from "./Document.ts"
 import type { DocumentOptions } from "./DocumentOptions.ts"
@@ -128,6 +130,9 @@ export interface OpenedSource<E> extends LinkedSource<E> {
 
   /** Whether a path belongs to one of these files, for expectations. Default: there are none. */
   readonly isFile?: ((path: string) => boolean) | undefined
+
+  /** The path of one of these files that is similar to a path, for messages. */
+  readonly similar?: ((path: string) => string | undefined) | undefined
 }
 
 /**
@@ -195,7 +200,6 @@ export const make = Effect.fnUntraced(function* <
   const gone = yield* Gone.make(options, titleOf(tables !== undefined))
   const isOfTables = tables !== undefined
   const fieldsOf = tables?.fieldsOf ?? identity
-  const failedAt = (document: string) => failedIn({ document, kind: tables && "table" })
 
   /** Reads and saves the documents, one after the other. */
   const saveAll = Effect.fnUntraced(function* (
@@ -204,11 +208,19 @@ export const make = Effect.fnUntraced(function* <
     progress: ProgressReporter
   ) {
     const { isSample = false } = target
+    const edited = new Map(opened.documents.map(({ file, name }) => [name, file]))
+    const failedAt = (document: string) => {
+      const file = edited.get(document)
+      return failedIn(
+        file === undefined ? { document, kind: tables && "table" } : { document: file, kind: "file" }
+      )
+    }
     yield* checkNames(opened.documents, expect, failedAt)
     const expectations = makeExpectations(expect, {
       view: tables?.view ?? null,
       isAttachment: tables?.isAttachment ?? constFalse,
       isFile: opened.isFile,
+      similar: opened.similar,
       kind: isOfTables ? undefined : "document"
     })
     const ready = (document: Document<E>): Document<E | SourceError> => {
@@ -265,7 +277,8 @@ export const make = Effect.fnUntraced(function* <
     const found = merged(isSample ? [] : all.map(({ found }) => found))
     yield* Effect.try({
       try: () => withinBudget("files", found.files.size + Object.keys(own.digests).length),
-      catch: (error) => new SourceError({ detail: messageOf(error) })
+      catch: (error) =>
+        error instanceof TooMuch ? failureAbout(error.mistake) : new SourceError({ cause: error })
     })
     const fetched = yield* files.fetchAll({
       directory,
@@ -293,16 +306,15 @@ export const make = Effect.fnUntraced(function* <
     )
     const counts = sumCounts(all.map(({ holds, records }) => ({ records, values: holds === "keys" ? 1 : 0 })))
     const attachments = addUp(own, fetched.attachments)
-    const title = titleOf(isOfTables)
     const compared = yield* gone.compare({
       previous,
-      documents: isSample ? [] : all.map((saved) => ({ ...saved, title: title(saved.document) })),
+      documents: isSample ? [] : all.map((saved) => ({ ...saved, title: english.place(placeOf(saved)) })),
       files: attachments.total
     })
     return {
       next: compared.next,
       warnings: [
-        ...all.flatMap((document) => warningsOf(document, isOfTables)),
+        ...all.flatMap(warningsOf),
         ...(isSample ? [] : compared.warnings),
         ...fetched.warningsOf(placed.index),
         ...(isSample ? [] : files.nothingFound(found, counts.records + (counts.values ?? 0)))
@@ -354,10 +366,11 @@ export const make = Effect.fnUntraced(function* <
         (error) => error instanceof LinkExpired,
         () => again
       )
-      const all = [...noticed, ...saved.warnings].map(({ code, subject, text }) => ({
+      const all = [...noticed, ...saved.warnings].map(({ code, mistake, subject, text }) => ({
         code,
         subject: sent.hide(subject),
-        text: sent.hide(text)
+        text: sent.hide(text),
+        mistake: sent.hide(text) === text ? mistake : undefined
       }))
       const isCheck = target.isCheck === true
       const warnings = yield* gone.end(next, all, isCheck)
@@ -405,13 +418,11 @@ interface ReadSource {
 const titleOf = (isOfTables: boolean) => (document: string) =>
   `${isOfTables ? "Table" : "Document"} "${document}"`
 
-const warningsOf = ({ document, warnings }: SavedDocument, isOfTables: boolean): ReadonlyArray<Warning> =>
-  warnings
-    .map((warning) => ({
-      ...warning,
-      text: `${titleOf(isOfTables)(document)}: ${warning.text}`
-    }))
-    .map(within(document))
+const warningsOf = (saved: SavedDocument): ReadonlyArray<Warning> =>
+  saved.warnings.map(placed(placeOf(saved))).map(within(saved.document))
+
+const placeOf = ({ document, place }: SavedDocument): MistakePlace =>
+  mistakePlace(place.kind === "file" ? place : { ...place, document })
 
 const noFiles: OwnFiles<never> = {
   total: 0,

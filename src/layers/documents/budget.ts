@@ -5,6 +5,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { type Mistake, mistake, sentenceOf } from "../../internal/mistake.ts"
 
 /** The limits, each for a document, except the last. */
 export const budget = {
@@ -28,27 +29,16 @@ export const budget = {
 export class TooMuch extends Error {
   constructor(
     /** Names the excess, the limit and the remedy. */
-    readonly problem: string
+    readonly mistake: Mistake
   ) {
-    super(problem)
+    super(sentenceOf(mistake))
   }
-}
-
-const texts: Readonly<Record<keyof typeof budget, readonly [what: string, remedy: string]>> = {
-  records: ["records", "Split it, or request less."],
-  read: ["values, commas and brackets counted", "Split it, or request less."],
-  written: ["values with the records of links", 'Split it, or use fewer fields in "links".'],
-  characters: ["characters in one record or value", 'Split it, or use fewer fields in "links".'],
-  bytes: ["bytes", "Split it, or request less."],
-  levels: ["levels of lists and objects: it is nested too deeply", "Remove levels."],
-  files: ["files", 'Split the source, or name fewer files by "media".']
 }
 
 /** Throws `TooMuch` if there is more than the limit. */
 export const withinBudget = (limit: keyof typeof budget, count: number): void => {
   if (count <= budget[limit]) return
-  const [what, remedy] = texts[limit]
-  throw new TooMuch(`it has more than ${budget[limit].toLocaleString("en")} ${what}. ${remedy}`)
+  throw new TooMuch(mistake("budget:limit", {}, { limit, most: budget[limit] }))
 }
 
 /** The values that a document has read so far; outside of a document, those of each text. */

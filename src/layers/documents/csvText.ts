@@ -6,23 +6,27 @@
  */
 import { CsvError, parse } from "csv-parse"
 import * as Effect from "effect/Effect"
+import { type Code, type Fields, type Mistake, mistake } from "../../internal/mistake.ts"
+import type { RowPlace, Separator } from "../../internal/mistakeParts.ts"
 import { makeGiveWay } from "../../internal/nextTurn.ts"
-import { quotedName } from "../../internal/printable.ts"
-import { countText, sizeText } from "../../internal/readable.ts"
-import { note, type Warning } from "../../services/Warning.ts"
+import { excerpt } from "../../internal/printable.ts"
+import { type Warning, warningOf } from "../../services/Warning.ts"
 import { readSoFar, TooMuch, withinBudget } from "./budget.ts"
 import { setOwn } from "./jsonValues.ts"
-import { isSpreadsheetError, otherProblem, type TextMistake } from "./textMistakes.ts"
+import { type FindPlace, isSpreadsheetError, maxPlaced, otherMistake } from "./textMistakes.ts"
 
 export type CsvRecord = Readonly<Record<string, string>>
 
 export interface CsvTable {
   /** The rows by the names of the columns. Empty cells and rows without text are left out. */
   readonly records: ReadonlyArray<CsvRecord>
-  /** The lines on which the records end, counted from 1. */
-  readonly lines: ReadonlyArray<number>
+  /** The rows of the records, as a spreadsheet counts them. */
+  readonly rows: ReadonlyArray<number>
+  /** The cells that were saved as empty, because they are errors of a spreadsheet, by the records that had them. */
+  readonly errors: ReadonlyMap<CsvRecord, CsvRecord>
+  readonly columns: ReadonlyArray<string>
   /** Warnings for editors about a readable text. */
-  readonly warnings: ReadonlyArray<Omit<TextMistake, "problem"> & Warning>
+  readonly warnings: ReadonlyArray<Warning>
 }
 
 /** In bytes. A longer row has an unclosed quote, or does not fit into memory. */
@@ -31,59 +35,77 @@ const maxRow = 16 * 1024 * 1024
 /** In bytes: some milliseconds of work. */
 const pieceSize = 16 * 1024
 
-/** Parses CSV, in turns of 10 ms. `delimiter` separates cells, if the header line does not show it. */
-export const parseCsvTable = (text: string, delimiter?: Delimiter): Effect.Effect<CsvTable, TextMistake> =>
+export interface CsvFormat {
+  /** Separates cells, if the header line does not show it. */
+  readonly delimiter?: Delimiter | undefined
+  /** The column with the ids of rows, for messages. */
+  readonly id?: string | undefined
+}
+
+/** Parses CSV, in turns of 10 ms. */
+export const parseCsvTable = (
+  text: string,
+  { delimiter, id = "id" }: CsvFormat = {}
+): Effect.Effect<CsvTable, Mistake> =>
   Effect.gen(function* () {
-    const { columns, isGuessed, line, pages } = yield* tryRead(() => openTable(text, delimiter))
+    const { columns, isGuessed, pages, row } = yield* tryRead(() => openTable(text, delimiter, id))
     const giveWay = makeGiveWay()
     const soFar = yield* readSoFar
     const records: Array<CsvRecord> = []
-    const lines: Array<number> = []
-    const errors = new Map<string, { readonly line: number; readonly cell: string; readonly count: number }>()
+    const rows: Array<number> = []
+    const errors = new Map<CsvRecord, Record<string, string>>()
+    const failed = new Map<string, { readonly at: RowPlace; readonly cell: string; readonly count: number }>()
     let repeated: number | undefined
     const readPage = tryRead(() => {
       const page = pages.next()
-      for (const { cells, line } of page.done === true ? [] : page.value) {
+      for (const { cells, row } of page.done === true ? [] : page.value) {
         soFar.values += cells.length
         withinBudget("read", soFar.values)
+        if (!hasText(cells)) continue
+        const ofRow: Record<string, string> = {}
         const record = recordOf(columns, cells, (column, cell) => {
-          const known = errors.get(column)
-          errors.set(column, { line, cell, ...known, count: (known?.count ?? 0) + 1 })
+          setOwn(ofRow, column, cell)
+          const known = failed.get(column)
+          const at = rowPlace(columns, { cells, row }, id)
+          failed.set(column, { at, cell, ...known, count: (known?.count ?? 0) + 1 })
         })
-        if (record === undefined) continue
-        if (columns.length > 1 && columns.every((column, index) => cells[index] === column)) repeated ??= line
+        if (Object.keys(ofRow).length > 0) errors.set(record, ofRow)
+        if (columns.length > 1 && columns.every((column, index) => cells[index] === column)) repeated ??= row
         records.push(record)
-        lines.push(line)
+        rows.push(row)
       }
       return page.done === true
     })
     while (!(yield* readPage)) yield* giveWay
-    const ofHeader = headerWarnings(columns, isGuessed ? records : []).map((warning) => ({
-      line,
-      ...warning
-    }))
-    const ofRows =
-      repeated === undefined
-        ? []
-        : [{ line: repeated, ...note("the row repeats the header line. Remove it.") }]
-    const ofCells = [...errors].map(([column, { cell, count, line }]) => ({
-      line,
-      code: "cell:error",
-      subject: column,
-      text: `${quotedName(column)} is an error of a spreadsheet in ${countText(count, "row")}, ${quotedName(cell)} first, and is saved as empty. Correct the formula.`
-    }))
-    return { records, lines, warnings: [...ofHeader, ...ofRows, ...ofCells] }
+    const separator = isGuessed ? separatorOfRows(columns, records) : undefined
+    const ofTable = [
+      ...(separator === undefined ? [] : [mistake("csv:title", { rows: [{ row }] }, { separator })]),
+      ...(repeated === undefined ? [] : [mistake("csv:repeated", { rows: [{ row: repeated }] })])
+    ]
+    const ofCells = [...failed].map(([name, { at, cell, count }]) =>
+      warningOf(
+        "cell:error",
+        name,
+        mistake("cell:error", {}, { name, cell, count, first: { rows: [at] }, isSaved: false })
+      )
+    )
+    const warnings = [...ofTable.map((mistake) => warningOf("content:note", "", mistake)), ...ofCells]
+    return { records, rows, errors, columns, warnings }
   })
 
 const tryRead = <A>(read: () => A) => Effect.try({ try: read, catch: mistakeOf })
 
-/** `undefined` if the row has no text. FileMaker exports line breaks as vertical tabs. */
+const rowPlace = (columns: ReadonlyArray<string>, { cells, row }: Row, id: string): RowPlace => {
+  const found = cells[columns.indexOf(id)]?.trim() ?? ""
+  return { row, id: found === "" ? undefined : excerpt(found) }
+}
+
+/** FileMaker exports line breaks as vertical tabs. */
 const recordOf = (
   columns: ReadonlyArray<string>,
   row: ReadonlyArray<string>,
   failed: (column: string, cell: string) => void
-): CsvRecord | undefined => {
-  if (!hasText(row)) return undefined
+): CsvRecord => {
   const record: Record<string, string> = {}
   for (const [index, column] of columns.entries()) {
     const cell = row[index] ?? ""
@@ -98,43 +120,42 @@ const hasText = (cells: ReadonlyArray<string>): boolean => cells.some((cell) => 
 
 interface Row {
   readonly cells: ReadonlyArray<string>
-  /** The line of the text on which it ends. */
-  readonly line: number
+  /** As a spreadsheet counts it, from 1. */
+  readonly row: number
 }
 
 type Page = ReadonlyArray<Row>
 
-/** A text from its header line on, and the number of this line. */
+/** A text from its header line on, and the row of this line. */
 interface Body {
   readonly text: string
   readonly delimiter: Delimiter
-  readonly line: number
+  readonly row: number
 }
 
 /** Returns the columns, and the rows while they are read. Both throw errors that `mistakeOf` explains. */
-const openTable = (text: string, delimiter: Delimiter | undefined) => {
-  const other = otherProblem(text)
-  if (other !== undefined) throw new Mistake(`${other}.`)
-  if (/^\s*(?:\{\s*"|\[\s*[[{])/.test(text)) throw new Mistake("it looks like JSON, and not like CSV.")
+const openTable = (text: string, delimiter: Delimiter | undefined, id: string) => {
+  const other = otherMistake(text)
+  if (other !== undefined) throw new Refused(other)
+  if (/^\s*(?:\{\s*"|\[\s*[[{])/.test(text)) throw refusal("csv:json", undefined)
   const header = findHeader(text, delimiter)
   const body = {
     text: text.slice(header.start),
     delimiter: header.delimiter,
-    line: lineAt(text, header.start)
+    row: rowAt(text, header.start)
   }
-  if (header.cells > maxColumns) {
-    throw new Mistake(`there are more than ${maxColumns.toLocaleString("en")} columns.`, body.line)
-  }
+  if (header.cells > maxColumns)
+    throw refusal("budget:limit", body.row, { limit: "columns", most: maxColumns })
   const pages = readPages(body)
   const [names, ...rows] = firstOf(pages)
   const cells = names?.cells ?? []
   const columns = cells.slice(0, cells.findLastIndex((name) => name !== "") + 1)
-  checkNames(columns, columns.length === 0 ? 1 : body.line)
+  checkNames(columns, columns.length === 0 ? 1 : body.row)
   return {
     columns,
     isGuessed: header.isGuessed,
-    line: body.line,
-    pages: checkedPages(body, columns.length, rows, pages)
+    row: body.row,
+    pages: checkedPages(body, columns, id, rows, pages)
   }
 }
 
@@ -147,20 +168,26 @@ const firstOf = (pages: Generator<Page, void>): Page => {
 
 function* checkedPages(
   body: Body,
-  columns: number,
+  columns: ReadonlyArray<string>,
+  id: string,
   first: Page,
   more: Iterable<Page>
 ): Generator<Page, void> {
   let isFirst = true
   const checked = (page: Page) => {
-    for (const { cells, line } of page) {
-      if (cells.length < columns || hasText(cells.slice(columns))) {
-        const title = isFirst
-          ? ` If line ${body.line} is a title, remove it: the first line with text names the columns.`
-          : ""
-        throw new Mistake(
-          `the row does not have as many cells as the header line: ${cells.length}, and not ${columns}.${title} Cells with a line break or ${delimiterText[body.delimiter]}, the separator of cells here, need double quotes around them. If the separator is another character, add a first line such as "sep=;".`,
-          line
+    for (const { cells, row } of page) {
+      if (cells.length < columns.length || hasText(cells.slice(columns.length))) {
+        throw new Refused(
+          mistake(
+            "csv:cells",
+            { rows: [rowPlace(columns, { cells, row }, id)] },
+            {
+              cells: cells.length,
+              columns: columns.length,
+              separator: body.delimiter,
+              title: isFirst ? body.row : undefined
+            }
+          )
         )
       }
       if (isFirst) isFirst = !hasText(cells)
@@ -172,15 +199,15 @@ function* checkedPages(
 }
 
 /** The rows of the text, one piece of the text after the other. */
-function* readPages({ delimiter, line, text }: Body): Generator<Page, void> {
-  const lines: Array<number> = []
+function* readPages({ delimiter, row, text }: Body): Generator<Page, void> {
+  const numbers: Array<number> = []
   const parser = parse({
     delimiter,
     record_delimiter: ["\r\n", "\n", "\r"],
     relax_column_count: true,
     skip_empty_lines: true,
     on_record: (record, info) => {
-      lines.push(info.lines + line - 1)
+      numbers.push(row - 1 + info.records + info.empty_lines)
       return record
     }
   })
@@ -189,10 +216,10 @@ function* readPages({ delimiter, line, text }: Body): Generator<Page, void> {
   const take = (): Page => {
     const rows: Array<Row> = []
     for (let cells = parser.read(); cells !== null; cells = parser.read()) {
-      rows.push({ cells, line: lines[rows.length] ?? line })
+      rows.push({ cells, row: numbers[rows.length] ?? row })
     }
-    lines.length = 0
-    if (parser.errored !== null) throw explained(parser.errored, { delimiter, line, text })
+    numbers.length = 0
+    if (parser.errored !== null) throw explained(parser.errored, { delimiter, row, text })
     return rows
   }
   const bytes = Buffer.from(text)
@@ -201,36 +228,34 @@ function* readPages({ delimiter, line, text }: Body): Generator<Page, void> {
     parser.write(bytes.subarray(start, start + pieceSize))
     const page = take()
     if (page.length > 0) rowEnd = start
-    if (start - rowEnd > maxRow) throw new Mistake(`a row has more than ${sizeText(maxRow)}.`)
+    if (start - rowEnd > maxRow) throw refusal("budget:limit", undefined, { limit: "row", most: maxRow })
     yield page
   }
   parser.end()
   yield take()
 }
 
-const explained = (error: Error, body: Body): Mistake => {
-  const { code, lines } = { code: "", lines: undefined, ...(error instanceof CsvError ? error : {}) }
-  const line = typeof lines === "number" ? lines + body.line - 1 : undefined
+const explained = (error: Error, body: Body): Refused => {
+  const { code, empty_lines, records } = {
+    code: "",
+    empty_lines: 0,
+    records: 0,
+    ...(error instanceof CsvError ? error : {})
+  }
   switch (code) {
     case "CSV_QUOTE_NOT_CLOSED":
-      return new Mistake("a cell begins with a double quote that is never closed.", brokenQuoteLine(body))
+      return refusal("csv:open", brokenQuoteRow(body))
     case "CSV_INVALID_CLOSING_QUOTE":
-      return new Mistake(
-        "a double quote inside a cell must be written twice, and a cell that begins with a double quote must end with a double quote.",
-        brokenQuoteLine(body)
-      )
+      return refusal("csv:quote", brokenQuoteRow(body))
     case "INVALID_OPENING_QUOTE":
-      return new Mistake(
-        "a double quote inside a cell must be written twice, and the cell needs double quotes around it.",
-        line
-      )
+      return refusal("csv:quote", body.row + Number(records) + Number(empty_lines))
     default:
-      return new Mistake(`is not valid CSV: ${error.message}`, line)
+      return refusal("csv:other", undefined, { message: error.message })
   }
 }
 
-/** The line of the first double quote that begins a cell and is not closed, or not at the end of the cell. */
-const brokenQuoteLine = ({ delimiter, line, text }: Body): number => {
+/** The row of the first double quote that begins a cell and is not closed, or not at the end of the cell. */
+const brokenQuoteRow = ({ delimiter, row, text }: Body): number => {
   const ends = ["", "\r", "\n", delimiter]
   let open = text.indexOf('"')
   while (open !== -1) {
@@ -239,62 +264,68 @@ const brokenQuoteLine = ({ delimiter, line, text }: Body): number => {
     if (close === -1 || !ends.includes(text.charAt(close + 1))) break
     open = text.indexOf('"', close + 1)
   }
-  return lineAt(text, Math.max(open, 0)) + line - 1
+  return row - 1 + rowAt(text, Math.max(open, 0))
 }
 
-/** Counts by hand, because a list of all lines may be too large for memory. */
-const lineAt = (text: string, offset: number): number => {
-  let line = 1
+/**
+ * The row of a spreadsheet: a line break inside quotes begins none, and spreadsheets do not show a line `sep=;`. Counts
+ * by hand, because a list of all lines may be too large for memory.
+ */
+export const rowAt = (text: string, offset: number): number => {
+  let row = separatorLine.test(text) ? 0 : 1
+  let isQuoted = false
   for (let index = 0; index < offset; index++) {
     const code = text.charCodeAt(index)
-    if (code === carriageReturn || (code === lineFeed && text.charCodeAt(index - 1) !== carriageReturn))
-      line++
+    if (code === doubleQuote) isQuoted = !isQuoted
+    else if (isQuoted) continue
+    else if (code === carriageReturn || (code === lineFeed && text.charCodeAt(index - 1) !== carriageReturn))
+      row++
   }
-  return line
+  return row
 }
 
 const carriageReturn = 13
 const lineFeed = 10
+const doubleQuote = 34
 
-const checkNames = (names: ReadonlyArray<string>, line: number): void => {
-  if (names.length === 0) throw new Mistake("the header line with the names of the fields is missing.", line)
+/** The place as a row. The rows before it are well-formed. */
+export const placeOfRow: FindPlace = (text, find) =>
+  text.length > maxPlaced ? {} : { rows: [{ row: rowAt(text, find()) }] }
+
+const checkNames = (names: ReadonlyArray<string>, row: number): void => {
+  if (names.length === 0) throw refusal("csv:header", row)
   const nameless = names.findIndex((name) => name.trim() === "")
-  if (nameless !== -1) throw new Mistake(`column ${nameless + 1} has no name. Name it, or remove it.`, line)
+  if (nameless !== -1) throw refusal("csv:nameless", row, { number: nameless + 1 })
   const seen = new Set<string>()
   for (const name of names) {
-    if (seen.has(name)) throw new Mistake(`two columns are named ${JSON.stringify(name)}.`, line)
+    if (seen.has(name)) throw refusal("csv:twice", row, { name })
     seen.add(name)
   }
 }
 
-class Mistake extends Error {
-  constructor(
-    readonly problem: string,
-    readonly line?: number
-  ) {
-    super(problem)
+class Refused extends Error {
+  constructor(readonly mistake: Mistake) {
+    super(mistake.code)
   }
 }
 
-const mistakeOf = (error: unknown): TextMistake =>
-  error instanceof Mistake || error instanceof TooMuch
-    ? error
-    : { problem: `is not valid CSV: ${String(error)}` }
+const refusal = <C extends Code>(code: C, row: number | undefined, ...fields: Fields[C]): Refused =>
+  new Refused(mistake(code, row === undefined ? {} : { rows: [{ row }] }, ...fields))
+
+const mistakeOf = (error: unknown): Mistake =>
+  error instanceof Refused || error instanceof TooMuch
+    ? error.mistake
+    : mistake("csv:other", {}, { message: String(error) })
 
 /**
  * By preference, if a line has the same number of two delimiters: names of columns contain commas rather than
  * semicolons.
  */
-export const delimiters = [";", "\t", ",", "|"] as const
+export const delimiters = [";", "\t", ",", "|"] as const satisfies ReadonlyArray<Separator>
 
-export type Delimiter = (typeof delimiters)[number]
+export type Delimiter = Separator
 
-export const delimiterText: Readonly<Record<Delimiter, string>> = {
-  ",": "a comma",
-  ";": "a semicolon",
-  "\t": "a tab",
-  "|": 'a "|"'
-}
+const separatorLine = /^"?sep=([,;\t|])"?(?:\r\n|\r|\n|$)/i
 
 export interface Header {
   readonly delimiter: Delimiter
@@ -317,7 +348,7 @@ const maxParts = 4 * maxColumns
  * outside of quotes.
  */
 export const findHeader = (text: string, delimiter?: Delimiter): Header => {
-  const [line = "", declared] = /^"?sep=([,;\t|])"?(?:\r\n|\r|\n|$)/i.exec(text) ?? []
+  const [line = "", declared] = separatorLine.exec(text) ?? []
   const blank = /(?:[\s,;|]{0,1000000}[\r\n])?/y
   blank.lastIndex = line.length
   blank.exec(text)
@@ -341,26 +372,13 @@ export const findHeader = (text: string, delimiter?: Delimiter): Header => {
 /** How many rows are read to tell a title from the name of a single column. */
 const firstRows = 10
 
-/**
- * Warnings about column names that are possible, but rarely intended. `records` are the rows, if the delimiter was
- * guessed.
- */
-export const headerWarnings = (
-  columns: ReadonlyArray<string>,
-  records: ReadonlyArray<Readonly<Record<string, string>>>
-): ReadonlyArray<Warning> => {
-  const [only = "", ...others] = columns
+/** The separator of the first rows, if the header line has one cell: then this line may be a title. */
+const separatorOfRows = (
+  [only = "", ...others]: ReadonlyArray<string>,
+  records: ReadonlyArray<CsvRecord>
+): Delimiter | undefined => {
   const rows = records.slice(0, firstRows).map((record) => record[only] ?? "")
-  const separated = others.length > 0 ? undefined : delimiters.find((candidate) => areSplit(rows, candidate))
-  return [
-    ...(separated === undefined
-      ? []
-      : [
-          note(
-            `the header line has one cell, and ${delimiterText[separated]} is in each of the rows. If this line is a title, remove it: the first line with text names the columns.`
-          )
-        ])
-  ]
+  return others.length > 0 ? undefined : delimiters.find((candidate) => areSplit(rows, candidate))
 }
 
 /** Whether every row has the same number of this delimiter, and at least one. */

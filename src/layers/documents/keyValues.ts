@@ -6,12 +6,12 @@
 
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
+import { type Code, type Fields, type Mistake, mistake } from "../../internal/mistake.ts"
+import type { RowPlace } from "../../internal/mistakeParts.ts"
 import { excerpt } from "../../internal/printable.ts"
-import type { SourceError } from "../../services/SourceError.ts"
 import type { TableRecord } from "../../services/TableSourceClient.ts"
-import type { Warning } from "../../services/Warning.ts"
+import { type Warning, warningOf } from "../../services/Warning.ts"
 import { withinBudget } from "./budget.ts"
-import type { FailedIn } from "./Document.ts"
 import { fill } from "./jsonValues.ts"
 import { nameKey, nameWarnings } from "./names.ts"
 
@@ -28,7 +28,7 @@ export interface KeyValues {
 const maxIndex = 9999
 
 /**
- * Builds the object of a key/value table. Messages name its rows by their ids.
+ * Builds the object of a key/value table. Messages name its rows by their ids, or as `rowOf` says.
  *
  * - `"true"` and `"false"` become booleans, and text becomes a number if the number is written exactly so;
  *   every other value stays as it is. An empty cell is `null`.
@@ -41,21 +41,21 @@ const maxIndex = 9999
  */
 export const keyValues = (
   records: ReadonlyArray<TableRecord>,
-  failed: FailedIn
-): Either.Either<KeyValues, SourceError> => {
+  rowOf: (id: string) => RowPlace = (id) => ({ id: excerpt(id) })
+): Either.Either<KeyValues, Mistake> => {
   const entries = new Map<string, Entry>()
   const withoutKey: Array<string> = []
-  const repeated: Array<string> = []
+  const repeated = new Map<string, Array<string>>()
+  const repeats = (key: string, first: string | undefined, id: string) =>
+    repeated.set(key, [...(repeated.get(key) ?? [first ?? ""]), id])
+  const failed = <C extends Code>(code: C, ...fields: Fields[C]) => Either.left(mistake(code, {}, ...fields))
   const columns = new Set(records.flatMap(({ fields }) => Object.keys(fields)))
   const named = (wanted: string): string =>
     columns.has(wanted) ? wanted : ([...columns].find((column) => nameKey(column) === wanted) ?? wanted)
   const [keyColumn, valueColumn] = [named("key"), named("value")]
   const lacking = [keyColumn, valueColumn].find((column) => !columns.has(column))
   if (lacking !== undefined && [...columns].some((column) => column !== keyColumn)) {
-    const others = [...columns].slice(0, 10).map((column) => quoted(column))
-    return Either.left(
-      failed(`it has no column ${quoted(lacking)}; its columns are ${others.join(", ")}. Rename one of them`)
-    )
+    return failed("keys:column", { missing: lacking, columns: [...columns].slice(0, 10) })
   }
 
   for (const { fields, id } of records) {
@@ -67,24 +67,18 @@ export const keyValues = (
     const value = coerce(cell(fields, valueColumn))
     const { index, name } = placeOf(key)
     if (index !== undefined && index > maxIndex) {
-      return Either.left(
-        failed(`the key ${quoted(key)} (${excerpt(id)}) is beyond ${quoted(`${name}[${maxIndex}]`)}`)
-      )
+      return failed("keys:index", { key, at: rowOf(id), last: `${name}[${maxIndex}]` })
     }
     const earlier = entries.get(name)
     if (earlier !== undefined && (earlier.items === undefined) !== (index === undefined)) {
-      return Either.left(
-        failed(
-          `the key ${quoted(name)} is a value and an array at once (${excerpt(earlier.id)} and ${excerpt(id)}); rename one of them`
-        )
-      )
+      return failed("keys:both", { key: name, at: [earlier.id, id].map(rowOf) })
     }
     if (index === undefined) {
-      if (earlier !== undefined) repeated.push(id)
+      if (earlier !== undefined) repeats(key, earlier.id, id)
       entries.set(name, { id, value })
     } else {
       const items = earlier?.items ?? new Map<number, Item>()
-      if (items.has(index)) repeated.push(id)
+      if (items.has(index)) repeats(key, items.get(index)?.id, id)
       entries.set(name, { id: earlier?.id ?? id, items: items.set(index, { id, value }) })
     }
   }
@@ -94,6 +88,8 @@ export const keyValues = (
     [...entries.values()].reduce((sum, entry) => sum + lengthOf(entry), 0)
   )
 
+  const at = withoutKey.slice(0, maxNamed).map(rowOf)
+  const noKey = mistake("keys:missing", {}, { at, count: withoutKey.length })
   return Either.right({
     value: fill(
       {},
@@ -105,8 +101,11 @@ export const keyValues = (
       return index === undefined ? entries.get(name)?.id : entries.get(name)?.items?.get(index)?.id
     },
     warnings: [
-      ...warning("content:note", withoutKey, 'no text in the column "key"; left out'),
-      ...warning("names:twice", repeated, "a key that an earlier row has too; the last row counts"),
+      ...(withoutKey.length === 0 ? [] : [warningOf("content:note", "", noKey)]),
+      ...[...repeated].slice(0, maxNamed).map(([key, ids]) => {
+        const at = ids.slice(-maxNamed).map(rowOf)
+        return warningOf("names:twice", "", mistake("keys:twice", {}, { key, at }))
+      }),
       ...nameWarnings("column", columns)
     ]
   })
@@ -125,7 +124,8 @@ interface Item {
   readonly value: unknown
 }
 
-const quoted = (text: string): string => JSON.stringify(excerpt(text))
+/** The most named keys, and the most named rows of each. */
+const maxNamed = 5
 
 /** Fields that every object inherits are no cells. */
 const cell = (fields: TableRecord["fields"], name: string): unknown =>
@@ -157,11 +157,3 @@ const valueOf = (entry: Entry): unknown =>
   entry.items === undefined
     ? entry.value
     : Array.from({ length: lengthOf(entry) }, (_, index) => entry.items?.get(index)?.value ?? null)
-
-const warning = (code: string, ids: ReadonlyArray<string>, what: string): ReadonlyArray<Warning> => {
-  if (ids.length === 0) return []
-  const named = ids.slice(0, 5).map(excerpt).join(", ")
-  const all = ids.length > 5 ? `${named}, …` : named
-  const text = ids.length === 1 ? `1 row has ${what} (${all})` : `${ids.length} rows have ${what} (${all})`
-  return [{ code, subject: "", text }]
-}

@@ -1,8 +1,9 @@
 /**
  * Names and texts as people read them: which of them look like one.
  */
-import { quotedName } from "../../internal/printable.ts"
-import type { Warning } from "../../services/Warning.ts"
+import { mistake } from "../../internal/mistake.ts"
+import type { Named } from "../../internal/mistakeParts.ts"
+import { type Warning, warningOf } from "../../services/Warning.ts"
 
 /**
  * A text without invisible characters at its ends: spaces, line breaks, soft hyphens, joiners, writing directions,
@@ -54,7 +55,7 @@ const maxAlike = 10
 
 /** Warnings about names that people read as one. `what` is the named thing, singular. */
 export const alikeWarnings = (
-  what: string,
+  what: Named,
   names: Iterable<string>,
   keyOf: (name: string) => string = nameKey
 ): ReadonlyArray<Warning> => {
@@ -66,34 +67,29 @@ export const alikeWarnings = (
   return [...groups.values()]
     .filter(({ length }) => length > 1)
     .slice(0, maxAlike)
-    .map((group) => {
-      const quoted = group.slice(0, maxAlike).map((name) => quotedName(name))
-      const text = `the ${what}s ${quoted.slice(0, -1).join(", ")} and ${quoted.at(-1)} have almost the same name. Rename one.`
-      return { code: "names:alike", subject: group[0] ?? "", text }
-    })
+    .map((group) =>
+      warningOf(
+        "names:alike",
+        group[0] ?? "",
+        mistake("names:alike", {}, { what, names: group.slice(0, maxAlike) })
+      )
+    )
 }
 
 /**
  * Warnings about names that are possible, but rarely intended: names with invisible characters, at most one of each
  * kind, and names that people read as one.
  */
-export const nameWarnings = (what: string, names: Iterable<string>): ReadonlyArray<Warning> => {
+export const nameWarnings = (what: Named, names: Iterable<string>): ReadonlyArray<Warning> => {
   const all = [...names]
-  const padded = all.find((name) => name !== bare(name))
-  const strange = all.find((name) => bare(name) !== visible(name))
-  const ofName = (name: string | undefined, problem: string): ReadonlyArray<Warning> =>
-    name === undefined
-      ? []
-      : [
-          {
-            code: "names:alike",
-            subject: name,
-            text: `the name of the ${what} ${quotedName(name)} ${problem}. Remove it.`
-          }
-        ]
+  const strange = new Set([
+    all.find((name) => name !== bare(name)),
+    all.find((name) => bare(name) !== visible(name))
+  ])
   return [
-    ...ofName(padded, "begins or ends with a space or an invisible character"),
-    ...ofName(strange, "has an invisible character or more than one space inside"),
+    ...[...strange].flatMap((name) =>
+      name === undefined ? [] : warningOf("names:alike", name, mistake("names:hidden", {}, { what, name }))
+    ),
     ...alikeWarnings(what, all)
   ]
 }

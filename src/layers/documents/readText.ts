@@ -5,9 +5,11 @@
  */
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Effect from "effect/Effect"
-import { excerpt, printableLine, quotedName } from "../../internal/printable.ts"
-import { countText } from "../../internal/readable.ts"
-import { note } from "../../services/Warning.ts"
+import { constFalse } from "effect/Function"
+import { english } from "../../internal/englishMistakes.ts"
+import { at, type Mistake, mistake, mistakeText, sentenceOf } from "../../internal/mistake.ts"
+import { printableLine } from "../../internal/printable.ts"
+import { placed, warningOf } from "../../services/Warning.ts"
 import {
   type Answer,
   type Requests as HttpRequests,
@@ -17,28 +19,26 @@ import {
   type RequestOptions
 } from "../httpClient/Requests.ts"
 import { budget, readSoFar, TooMuch, withinBudget } from "./budget.ts"
-import { type CsvRecord, type CsvTable, type Delimiter, parseCsvTable } from "./csvText.ts"
 import {
-  findStrayMarks,
-  findTwice,
-  jsonMistake,
-  otherProblem,
-  placeText,
-  type TextMistake
-} from "./textMistakes.ts"
+  type CsvFormat,
+  type CsvRecord,
+  type CsvTable,
+  type Delimiter,
+  parseCsvTable,
+  placeOfRow
+} from "./csvText.ts"
+import { type FindPlace, findStrayMarks, findTwice, jsonMistake, otherMistake } from "./textMistakes.ts"
 import { notice, noticeCounted } from "./warnings.ts"
 
-const textAt = (place: string, mistake: Omit<TextMistake, "problem">, problem: string): string =>
-  `${placeText(place, mistake)}: ${problem}`
-
 /** Stray marks in the pages of a list have one cause: each kind is reported once. */
-const noticeMarks = (place: string, text: string) =>
+const noticeMarks = (name: string, text: string, find?: FindPlace) =>
   noticeCounted(
-    findStrayMarks(text).map((mark) => ({
-      ...note(""),
-      about: mark.problem,
+    findStrayMarks(text, find).map((mark) => ({
+      ...warningOf("content:note", "", at({ name }, mark)),
+      about: sentenceOf(mark),
       count: 1,
-      text: () => textAt(place, mark, mark.problem)
+      text: () => mistakeText(at({ name }, mark)),
+      mistake: () => at({ name }, mark)
     }))
   )
 
@@ -52,58 +52,57 @@ const noticeDigits = ({ digits: [first, ...others] }: JsonValue): Effect.Effect<
           subject: "",
           about: "digits",
           count: 1 + others.length,
-          text: (count) =>
-            `${countText(count, "number")} saved as text, to lose no digit: ${excerpt(first)}${count === 1 ? "" : " first"}`
+          text: (count) => mistakeText(mistake("json:digits", {}, { count, first })),
+          mistake: (count) => mistake("json:digits", {}, { count, first })
         }
       ])
 
 /** The value of JSON from a program. A number that would lose digits becomes a text. */
-export const parsePage = (text: string): Effect.Effect<unknown, TextMistake> =>
+export const parsePage = (text: string): Effect.Effect<unknown, Mistake> =>
   Effect.flatMap(readSoFar, (soFar) =>
     Effect.try({
       try: () => readJson(text, soFar),
-      catch: (error) => (error instanceof TooMuch ? error : jsonMistake(text, error))
+      catch: (error) => (error instanceof TooMuch ? error.mistake : jsonMistake(text, error))
     })
   ).pipe(
     Effect.tap(noticeDigits),
     Effect.map(({ value }) => value)
   )
 
-/** The value of JSON that an editor may have written, with warnings about stray marks. Warnings begin with `place`. */
-export const parseJson = (text: string, place = "JSON"): Effect.Effect<unknown, TextMistake> =>
+/** The value of JSON that an editor may have written, with warnings about stray marks. Warnings begin with `file`. */
+export const parseJson = (text: string, file = "JSON"): Effect.Effect<unknown, Mistake> =>
   parsePage(text).pipe(
     Effect.tap((value) =>
       notice(
-        findTwice(text, value).map(({ name, ...at }) => ({
-          code: "names:twice",
-          subject: name,
-          text: textAt(
-            place,
-            at,
-            `the name ${quotedName(name)} is twice in one object, and the last one counts. Remove one.`
-          )
-        }))
+        findTwice(text, value).map(({ name, place }) =>
+          warningOf("names:twice", name, mistake("json:twice", { name: file, ...place }, { name }))
+        )
       )
     ),
-    Effect.tap(() => noticeMarks(place, text))
+    Effect.tap(() => noticeMarks(file, text))
   )
 
-interface CsvOptions {
-  readonly delimiter?: Delimiter | undefined
+interface CsvOptions extends CsvFormat {
   /** Warnings begin with it. Default `CSV`. */
-  readonly place?: string
+  readonly file?: string
+  /** Whether another part says that a cell of this column is an error of a spreadsheet. */
+  readonly isSaid?: (column: string) => boolean
 }
 
-/** The rows of CSV with their lines, without the rows that have no text. */
+/** The rows of CSV, without the rows that have no text. */
 export const parseCsv = (
   text: string,
-  { delimiter, place = "CSV" }: CsvOptions = {}
-): Effect.Effect<CsvTable, TextMistake> =>
-  parseCsvTable(text, delimiter).pipe(
+  { file: name = "CSV", isSaid = constFalse, ...format }: CsvOptions = {}
+): Effect.Effect<CsvTable, Mistake> =>
+  parseCsvTable(text, format).pipe(
     Effect.tap(({ warnings }) =>
-      notice(warnings.map((warning) => ({ ...warning, text: textAt(place, warning, warning.text) })))
+      notice(
+        warnings
+          .filter(({ code, subject }) => code !== "cell:error" || !isSaid(subject))
+          .map(placed({ name }))
+      )
     ),
-    Effect.tap(() => noticeMarks(place, text))
+    Effect.tap(() => noticeMarks(name, text, placeOfRow))
   )
 
 /**
@@ -141,16 +140,16 @@ export const makeRequests = (
 export const jsonOf = ({ headers, text, url }: Answer): Effect.Effect<unknown, RequestFailed> =>
   Effect.mapError(parseJson(text), (mistake) => {
     const type = printableLine(headers["content-type"] ?? "no type", 100)
-    const other = otherProblem(text)
-    return mistake instanceof TooMuch
-      ? unreadable(url, mistake.problem)
+    const name = `this is no JSON (${type})`
+    return mistake.code === "budget:limit"
+      ? unreadable(url, sentenceOf(mistake))
       : isCut(text)
-        ? unreadable(url, `this is no JSON (${type}): it ends too early`, true)
-        : other !== undefined
-          ? unreadable(url, `this is no JSON (${type}): ${other}`)
+        ? unreadable(url, `${name}: it ends too early`, true)
+        : otherMistake(text) !== undefined
+          ? unreadable(url, `${name}: ${sentenceOf(mistake)}`)
           : unreadable(
               url,
-              /\S/.test(text) ? placeText(`this is no JSON (${type})`, mistake) : "the answer is empty"
+              /\S/.test(text) ? english.place({ ...mistake.place, name }) : "the answer is empty"
             )
   })
 
@@ -167,9 +166,7 @@ export const csvOf = (
 ): Effect.Effect<ReadonlyArray<CsvRecord>, RequestFailed> =>
   parseCsv(text, { delimiter }).pipe(
     Effect.map(({ records }) => records),
-    Effect.mapError((mistake) =>
-      unreadable(url, `${placeText("this is no CSV", mistake)}: ${mistake.problem}`)
-    )
+    Effect.mapError((mistake) => unreadable(url, mistakeText(at({ name: "this is no CSV" }, mistake))))
   )
 
 const unreadable = (url: string, detail: string, isTransient = false) =>

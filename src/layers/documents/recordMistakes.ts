@@ -3,9 +3,10 @@
  * computer.
  */
 import * as Predicate from "effect/Predicate"
-import { excerpt, quotedName } from "../../internal/printable.ts"
-import { countText } from "../../internal/readable.ts"
-import type { Warning } from "../../services/Warning.ts"
+import { mistake } from "../../internal/mistake.ts"
+import type { Named } from "../../internal/mistakeParts.ts"
+import { excerpt } from "../../internal/printable.ts"
+import { type Warning, warningOf } from "../../services/Warning.ts"
 import { bare, nameWarnings } from "./names.ts"
 
 /** The most names of fields that are compared. */
@@ -20,7 +21,7 @@ const elsewhere = /^(?:file:\/|(?:smb|afp|nfs):\/\/|[a-z]:\\|\\\\[^\\/\s]+\\)/i
 export const isElsewhere = (text: string): boolean => elsewhere.test(text) || elsewhere.test(bare(text))
 
 /** Collects the mistakes. `what` is a field, singular. */
-export const makeRecordMistakes = (what: string) => {
+export const makeRecordMistakes = (what: Named) => {
   const names = new Set<string>()
   const links = new Map<string, { readonly first: Array<string>; count: number }>()
 
@@ -53,11 +54,9 @@ export const makeRecordMistakes = (what: string) => {
 
     warnings: (): ReadonlyArray<Warning> => [
       ...nameWarnings(what, names),
-      ...[...links].map(([field, { count, first }]) => ({
-        code: "file:elsewhere",
-        subject: field,
-        text: `${quotedName(field)} leads to somebody's computer in ${countText(count, "place")}, where screens cannot read it: ${first.join(", ")}${count > maxLinks ? ", …" : ""}. Put the file beside the content, and name it there.`
-      }))
+      ...[...links].map(([field, { count, first }]) =>
+        warningOf("file:elsewhere", field, mistake("file:elsewhere", {}, { field, count, first }))
+      )
     ]
   }
 }

@@ -8,13 +8,13 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import { fileName } from "../../files/fileName.ts"
+import { mistake } from "../../internal/mistake.ts"
+import type { RowPlace } from "../../internal/mistakeParts.ts"
 import { inTurns, makeGiveWay } from "../../internal/nextTurn.ts"
-import { excerpt } from "../../internal/printable.ts"
-import { countText } from "../../internal/readable.ts"
 import { defaultKey, type RecordKey, recordId } from "../../internal/recordKey.ts"
 import type { FetchTarget } from "../../services/ContentSource.ts"
 import type { SourceError } from "../../services/SourceError.ts"
-import { note, type Warning } from "../../services/Warning.ts"
+import { type Warning, warningOf } from "../../services/Warning.ts"
 import { ReadSoFar } from "./budget.ts"
 import {
   catchTooDeep,
@@ -22,6 +22,7 @@ import {
   type DocumentsError,
   type FailedIn,
   type Keys,
+  type Place,
   pagesOf,
   type TextPlace,
   textPlaceOf
@@ -39,6 +40,7 @@ import type { TableCheck, Verdict } from "./expect/TableCheck.ts"
 import { makeShape, type Shape } from "./Gone.ts"
 import type { JsonObject } from "./jsonValues.ts"
 import { type Finding, type FoundMedia, makeSearch, type Search } from "./media/findMedia.ts"
+import { nameKey } from "./names.ts"
 import { makeRecordMistakes } from "./recordMistakes.ts"
 import { sourceErrors } from "./sourceErrors.ts"
 import { hadRecords, withWarnings } from "./warnings.ts"
@@ -60,6 +62,7 @@ export interface Saving {
 /** A document of a source after reading. */
 export interface SavedDocument extends DocumentOnDisk, Omit<Written, "check"> {
   readonly document: string
+  readonly place: Place
   /** Whether it had content in the last version. */
   readonly hadContent: boolean
   readonly verdict: Verdict
@@ -68,30 +71,33 @@ export interface SavedDocument extends DocumentOnDisk, Omit<Written, "check"> {
 /** Saves a document. Retries from its beginning if its list changed meanwhile. */
 export const saveDocument = Effect.fn("DocumentSource.read")(
   function* <E extends DocumentsError>(document: Document<E>, saving: Saving) {
-    const { isSorted = false, key, name, url } = document
+    const { file, isSorted = false, key, name, url } = document
     const { expectations, failedIn, finding, isOfTables, target } = saving
     const { directory, isSample = false, previous } = target
     yield* Effect.annotateCurrentSpan("document", name)
     const about = { name: `${fileName(name)}.json`, key, url }
     const failed = failedIn(name)
     const path = (yield* Path.Path).join(directory, about.name)
-    const place = isOfTables ? { document: name, kind: "table" as const } : { document: about.name }
+    const place: Place = isOfTables
+      ? { document: name, kind: "table" }
+      : { document: file ?? about.name, kind: file === undefined ? undefined : "file" }
     yield* saving.progress(name, 0)
     const writing = write(document, {
       ...saving,
       path,
       failed,
-      begin: isSample ? Option.none : (holds) => expectations.begin(name, holds),
+      begin: isSample ? Option.none : (holds) => expectations.begin(document, holds),
       search: (recordOf) => makeSearch(finding, { key, url, ...place, recordOf, sorts: !isSorted })
     })
     const [{ check, ...saved }, noticed] = yield* catchTooDeep(failed)(
       readAgain(withWarnings(counted(writing)))
     )
-    const verdict = yield* expectations.end(name, check, readNames(previous, about.name, saved.holds))
+    const verdict = yield* expectations.end(document, check, readNames(previous, about.name, saved.holds))
     yield* Effect.annotateCurrentSpan("records", saved.records)
     return {
       ...saved,
       document: name,
+      place,
       path,
       about,
       verdict,
@@ -154,7 +160,8 @@ const writeRecords = <E>(
   Effect.gen(function* () {
     const { key, name } = document
     const ids = makeRecordIds(key)
-    const mistakes = makeRecordMistakes(target.isOfTables ? "column" : "field")
+    const { isOfTables } = target
+    const mistakes = makeRecordMistakes(isOfTables ? "column" : "field")
     const check = target.begin("records")
     const search = target.search()
     const shape = makeShape()
@@ -162,7 +169,7 @@ const writeRecords = <E>(
     const giveWay = makeGiveWay()
 
     const look = (record: unknown, text: TextPlace | undefined) => {
-      const id = ids.add(record)
+      const id = ids.add(record, text)
       shape.add(record)
       mistakes.add(record)
       if (Option.isSome(check)) {
@@ -190,14 +197,24 @@ const writeRecords = <E>(
       })
     )
     const { digest, ...written } = yield* file.end
+    const ended = shape.end(records)
+    const columns = new Set(Array.from(ended.fields.keys(), nameKey))
+    const hasKeyColumns = columns.has("key") && columns.has("value")
     return {
       digest,
       file: written,
       records,
       holds: "records" as const,
-      shape: shape.end(records),
+      shape: ended,
       check,
-      warnings: [...ids.warnings(), ...mistakes.warnings(), ...warningsOf(check)],
+      warnings: [
+        ...(hasKeyColumns && (isOfTables || document.file?.toLowerCase().endsWith(".csv") === true)
+          ? [warningOf("content:note", "", mistake("keys:unread", {}, { name }))]
+          : []),
+        ...ids.warnings(),
+        ...mistakes.warnings(),
+        ...warningsOf(check)
+      ],
       found: search.found()
     }
   }).pipe(Effect.scoped)
@@ -213,7 +230,10 @@ const writeKeys = <E>(
     const mistakes = makeRecordMistakes("key")
     mistakes.add(saved)
     if (Option.isSome(check)) {
-      const place = (key: string) => ({ id: recordOf(key), text: textPlaceOf?.(key) })
+      const place = (key: string) => {
+        const text = textPlaceOf?.(key)
+        return text === undefined ? { id: recordOf(key) } : { text }
+      }
       check.value.add(Predicate.isReadonlyRecord(saved) ? saved : {}, place)
     }
     const shape = makeShape()
@@ -239,21 +259,22 @@ const warningsOf = (check: Option.Option<TableCheck>): ReadonlyArray<Warning> =>
 const makeRecordIds = (key: RecordKey | undefined) => {
   const idOf = recordId(key ?? defaultKey)
   const name = (key ?? defaultKey).join(" and ")
-  const seen = new Set<string>()
+  const seen = new Map<string, TextPlace | undefined>()
   let missing = 0
   let twice = 0
-  let first = ""
+  let first: { readonly id: string; readonly at: ReadonlyArray<RowPlace> } | undefined
 
   return {
     /** The id of the next record. */
-    add: (record: unknown): Option.Option<string> => {
+    add: (record: unknown, text: TextPlace | undefined): Option.Option<string> => {
       const id = idOf(record)
       if (Option.isNone(id)) {
         missing++
       } else if (seen.has(id.value)) {
-        if (twice++ === 0) first = id.value
+        twice++
+        first ??= { id: id.value, at: [seen.get(id.value), text].flatMap((place) => place ?? []) }
       } else {
-        seen.add(id.value)
+        seen.set(id.value, text)
       }
       return id
     },
@@ -261,15 +282,15 @@ const makeRecordIds = (key: RecordKey | undefined) => {
     warnings: (): ReadonlyArray<Warning> => [
       ...(missing === 0 || (key === undefined && seen.size === 0)
         ? []
-        : [note(`${countText(missing, "record")} without ${name}, which is needed to compare versions`)]),
-      ...(twice === 0
+        : [warningOf("content:note", "", mistake("records:unnamed", {}, { count: missing, key: name }))]),
+      ...(first === undefined
         ? []
         : [
-            {
-              code: "records:twice",
-              subject: "",
-              text: `${countText(twice, "record")} with the ${name} of another record, ${excerpt(first)} first`
-            }
+            warningOf(
+              "records:twice",
+              "",
+              mistake("records:twice", {}, { count: twice, key: name, ...first })
+            )
           ])
     ]
   }

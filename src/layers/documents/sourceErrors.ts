@@ -32,6 +32,7 @@ const sourceErrorOf = (error: DocumentsError): SourceError =>
         detail: messageOf(error),
         isTransient: error.isTransient,
         violations: error instanceof NotAsExpected ? error.violations : undefined,
+        mistakes: error instanceof NotAsExpected ? error.mistakes : undefined,
         cause: error
       })
 
@@ -44,19 +45,21 @@ const withoutSecrets = (error: SourceError, hide: (text: string) => string): Sou
   withFields(error, {
     place: error.place && hide(error.place),
     detail: error.detail && hide(error.detail),
+    mistakes: hide(error.message) === error.message ? error.mistakes : undefined,
     violations: error.violations && Array.map(error.violations, (violation) => hidden(violation, hide)),
     cause: causeWithoutSecrets(error.cause, hide)
   })
 
 const hidden = (
-  { field, found, hint, recordId, ...violation }: Violation,
+  { field, found, hint, recordId, rows, ...violation }: Violation,
   hide: (text: string) => string
 ) => ({
   ...violation,
   ...defined({
     recordId: recordId && hide(recordId),
     field: field && hide(field),
-    hint: hint && hide(hint)
+    hint: hint && hide(hint),
+    rows: rows && Array.map(rows, ({ id, row }) => ({ row, ...(id !== undefined && { id: hide(id) }) }))
   }),
   found: hide(found)
 })

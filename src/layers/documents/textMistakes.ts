@@ -3,30 +3,15 @@
  */
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
+import { type Mistake, mistake } from "../../internal/mistake.ts"
+import type { MistakePlace } from "../../internal/mistakeParts.ts"
 import { printableLine } from "../../internal/printable.ts"
-
-/** The mistake in a text, for the people who edit it. */
-export interface TextMistake {
-  /** Counted from 1, if it is known. */
-  readonly line?: number | undefined
-  readonly column?: number | undefined
-  /** As in "is not valid JSON: …". */
-  readonly problem: string
-}
-
-/** `Objects.csv, line 3, column 5` */
-export const placeText = (file: string, { column, line }: Omit<TextMistake, "problem">): string =>
-  [
-    file,
-    ...(line === undefined ? [] : [`line ${line}`]),
-    ...(column === undefined ? [] : [`column ${column}`])
-  ].join(", ")
 
 /**
  * UTF-8 text, or UTF-16 text with a byte order mark, which Excel writes as "Unicode Text". Byte order marks at its
  * start are removed.
  */
-export const decodeText = (bytes: Uint8Array): Either.Either<string, TextMistake> =>
+export const decodeText = (bytes: Uint8Array): Either.Either<string, Mistake> =>
   Either.try(() => new TextDecoder(encodingOf(bytes), { fatal: true }).decode(bytes)).pipe(
     // UTF-16 without a mark has zero bytes.
     Either.filterOrLeft(
@@ -34,11 +19,7 @@ export const decodeText = (bytes: Uint8Array): Either.Either<string, TextMistake
       () => undefined
     ),
     Either.mapBoth({
-      onLeft: () => ({
-        problem: isSpreadsheet(bytes)
-          ? 'is a spreadsheet or an archive under another name, and no text. Export it as CSV, in Excel with the file type "CSV UTF-8".'
-          : 'is not UTF-8 text. Save it with that encoding, in Excel with the file type "CSV UTF-8".'
-      }),
+      onLeft: () => mistake(isSpreadsheet(bytes) ? "text:archive" : "text:encoding", {}),
       onRight: (text) => text.replace(/^\ufeff+/, "")
     })
   )
@@ -51,36 +32,50 @@ const isSpreadsheet = (bytes: Uint8Array): boolean =>
 export const isMarkup = (text: string): boolean =>
   /^\s*(?:<!--(?:[^-]|-(?!->))*-->\s*)*<(?:!doctype|html|head|body|table|\?xml)\b/i.test(text.slice(0, 4096))
 
-const markupProblem = "it looks like a web page (HTML), perhaps one to log in"
-
 /** What is in the place of a text: a web page, or what Git LFS leaves there. */
-export const otherProblem = (text: string): string | undefined =>
-  isMarkup(text) ? markupProblem : isPointer(text) ? pointerProblem : undefined
+export const otherMistake = (text: string): Mistake | undefined =>
+  isMarkup(text) ? mistake("text:page", {}) : isPointer(text) ? pointerMistake : undefined
 
 export const isPointer = (text: string): boolean =>
   /^version https:\/\/git-lfs\.github\.com\/spec\//.test(text)
 
-export const pointerProblem =
-  'it is a pointer of Git LFS in the place of the file. Fetch the file with "git lfs pull"'
+export const pointerMistake = mistake("text:pointer", {})
+
+/** Finds a place in a text by an offset, which is only asked for if the text is short enough. */
+export type FindPlace = (text: string, offset: () => number) => MistakePlace
 
 /** The signs that a text has lost letters, or was joined from several files. */
-export const findStrayMarks = (text: string): ReadonlyArray<TextMistake> => {
+export const findStrayMarks = (text: string, place: FindPlace = placeIn): ReadonlyArray<Mistake> => {
   const joined = text.indexOf("\n\ufeff")
+  const lost = text.indexOf("\ufffd")
   const doubled = doubleEncoded.exec(text.slice(0, maxPlaced))
   return [
-    {
-      offset: text.indexOf("\ufffd"),
-      problem: 'has "\ufffd" in the place of a letter that was lost when it was saved. Write it again.'
-    },
-    {
-      offset: joined === -1 ? -1 : joined + 1,
-      problem: "has an invisible byte order mark (U+FEFF), perhaps because files were joined. Remove it."
-    },
-    {
-      offset: doubled?.index ?? -1,
-      problem: `has "${doubled?.[0]}", which is one letter that was read in another encoding and saved again. Write it again.`
-    }
-  ].flatMap(({ offset, problem }) => (offset === -1 ? [] : [{ ...placeIn(text, () => offset), problem }]))
+    ...(lost === -1
+      ? []
+      : [
+          mistake(
+            "text:lost",
+            place(text, () => lost)
+          )
+        ]),
+    ...(joined === -1
+      ? []
+      : [
+          mistake(
+            "text:mark",
+            place(text, () => joined + 1)
+          )
+        ]),
+    ...(doubled === null
+      ? []
+      : [
+          mistake(
+            "text:doubled",
+            place(text, () => doubled.index),
+            { found: doubled[0] }
+          )
+        ])
+  ]
 }
 
 /**
@@ -99,7 +94,7 @@ const maxTwice = 10
 export const findTwice = (
   text: string,
   value: unknown
-): ReadonlyArray<Omit<TextMistake, "problem"> & { readonly name: string }> => {
+): ReadonlyArray<{ readonly name: string; readonly place: MistakePlace }> => {
   // Nearly every text has as many names as its value: then nothing else is read.
   if (namesIn(value) === countIn(text, '":')) return []
   const twice = new Map<string, number>()
@@ -124,7 +119,7 @@ export const findTwice = (
       names.add(name)
     }
   }
-  return [...twice].map(([name, offset]) => ({ name, ...placeIn(text, () => offset) }))
+  return [...twice].map(([name, offset]) => ({ name, place: placeIn(text, () => offset) }))
 }
 
 const countIn = (text: string, part: string): number => {
@@ -148,20 +143,18 @@ const namesIn = (value: unknown): number => {
 }
 
 /** The mistake in invalid JSON, with the message of the parser. It has no place in long texts, which programs write. */
-export const jsonMistake = (text: string, error: unknown): TextMistake => {
-  const other = otherProblem(text)
-  return other !== undefined
-    ? { problem: `is not valid JSON: ${other}.` }
-    : {
-        ...placeIn(text, () => endOfJson(text)),
-        problem: `is not valid JSON: ${printableLine(error instanceof Error ? error.message : String(error), 200)}`
-      }
-}
+export const jsonMistake = (text: string, error: unknown): Mistake =>
+  otherMistake(text) ??
+  mistake(
+    "json:syntax",
+    placeIn(text, () => endOfJson(text)),
+    { message: printableLine(error instanceof Error ? error.message : String(error), 200) }
+  )
 
 /** In characters: a search takes some milliseconds. */
-const maxPlaced = 1024 * 1024
+export const maxPlaced = 1024 * 1024
 
-const placeIn = (text: string, find: () => number): Omit<TextMistake, "problem"> => {
+const placeIn: FindPlace = (text, find) => {
   if (text.length > maxPlaced) return {}
   const offset = find()
   const before = text.slice(0, offset)

@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Ref from "effect/Ref"
+import type { Mistake } from "../../internal/mistake.ts"
 import { countText } from "../../internal/readable.ts"
 import type { FetchedSource, PreviousContent } from "../../services/ContentSource.ts"
 import type { Warning } from "../../services/Warning.ts"
@@ -19,6 +20,8 @@ export interface Notice {
   readonly count: number
   /** The warning, for the total count. The text of the first notice is used. */
   readonly text: (count: number) => string
+  /** The mistake, for the total count, if the warning is about one. */
+  readonly mistake?: ((count: number) => Mistake | undefined) | undefined
 }
 
 type Notices = ReadonlyMap<string, Notice>
@@ -34,7 +37,14 @@ class Collected extends Context.Reference<Collected>()("vitrine/Warnings", {
  */
 export const notice = (warnings: ReadonlyArray<Warning>): Effect.Effect<void> =>
   noticeCounted(
-    warnings.map(({ text, ...warning }) => ({ ...warning, about: text, count: 1, text: () => text }))
+    warnings.map(({ code, mistake, subject, text }) => ({
+      code,
+      subject,
+      about: text,
+      count: 1,
+      text: () => text,
+      mistake: () => mistake
+    }))
   )
 
 /** Adds warnings, one for all notices with the same `about`. */
@@ -68,7 +78,12 @@ export const withWarnings = <A, E, R>(
     Effect.zip(
       Effect.provideService(effect, Collected, Option.some(collected)),
       Effect.map(Ref.get(collected), (notices) =>
-        [...notices.values()].map(({ code, count, subject, text }) => ({ code, subject, text: text(count) }))
+        [...notices.values()].map(({ code, count, mistake, subject, text }) => ({
+          code,
+          subject,
+          text: text(count),
+          mistake: mistake?.(count)
+        }))
       )
     )
   )

@@ -9,6 +9,7 @@ import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import { contentCounts, sumCounts } from "../../internal/contentCounts.ts"
+import { MistakeSchema, mistakeText } from "../../internal/mistake.ts"
 import { issueText, placedIssues } from "../../internal/Options.ts"
 import { messageOf, serializeError } from "../../internal/SerializedError.ts"
 import { count, defined, optional } from "../../internal/schemas.ts"
@@ -39,7 +40,7 @@ export const fetchSource = Effect.fn("Content.fetchSource")(
         report({ name: "content:source:progress", payload: { sourceId, ...progress } }),
       isCheck
     }
-    const [duration, { digests, documents = {}, fingerprint, warnings: given, ...counts }] =
+    const [duration, { digests, documents = {}, fingerprint, warnings: given = [], ...counts }] =
       yield* Effect.timed(
         source.fetch(target).pipe(
           Effect.catchAllDefect((cause) => new SourceError({ source: sourceId, cause })),
@@ -62,7 +63,7 @@ export const fetchSource = Effect.fn("Content.fetchSource")(
     yield* Effect.annotateCurrentSpan({ records, bytes, attachments: attachments?.total ?? 0 })
     if (!isCheck) {
       yield* setRecords(sourceId, records)
-      yield* source.report?.((warnings.warnings ?? []).map(({ text }) => ({ isRejected: false, text }))) ??
+      yield* source.report?.(given.map((warning) => ({ ...problemOf(warning), isRejected: false }))) ??
         Effect.void
     }
     return {
@@ -99,9 +100,17 @@ export const placedWarnings = (sourceId: string, warnings: FetchedSource["warnin
       warnings.length === 0
         ? undefined
         : warnings
-            .map((warning) => (Predicate.isString(warning) ? note(warning) : warning))
+            .map((warning) => {
+              const { code, subject, text } = Predicate.isString(warning) ? note(warning) : warning
+              return { code, subject, text }
+            })
             .map(within(sourceId))
   })
+
+const problemOf = (warning: Warning | string) => {
+  const { mistake, text } = Predicate.isString(warning) ? { mistake: undefined, text: warning } : warning
+  return { mistake, text }
+}
 
 /** Sources of users need not be written in TypeScript. */
 const checkResult = (source: string) => (result: FetchedSource) =>
@@ -130,7 +139,14 @@ const validateFetched = Schema.validate(
         })
       })
     ),
-    warnings: optional(Schema.Array(Schema.Union(Warning, Schema.String)))
+    warnings: optional(
+      Schema.Array(
+        Schema.Union(
+          Schema.Struct({ ...Warning.fields, mistake: Schema.optional(MistakeSchema) }),
+          Schema.String
+        )
+      )
+    )
   })
 )
 
@@ -139,9 +155,10 @@ export const reportFailure = ({ report }: ContentSource, error: SourceError): Ef
   error.isTransient
     ? Effect.void
     : (report?.(
-        withoutSource(error)
-          .split("\n")
-          .map((text) => ({ isRejected: true, text }))
+        error.mistakes?.map((mistake) => ({ isRejected: true, text: mistakeText(mistake), mistake })) ??
+          withoutSource(error)
+            .split("\n")
+            .map((text) => ({ isRejected: true, text }))
       ) ?? Effect.void)
 
 /** The message without the name of the source. */

@@ -18,7 +18,7 @@ import { fileName, idOf } from "../../files/fileName.ts"
 import type { RequestPacing } from "../../services/RequestPacing.ts"
 import { SourceError } from "../../services/SourceError.ts"
 import { TableSourceClient } from "../../services/TableSourceClient.ts"
-import { within } from "../../services/Warning.ts"
+import { placed, within } from "../../services/Warning.ts"
 import { catchTooDeep, type Document, type Keys } from "../documents/Document.ts"
 import { type Expectations, makeExpectations, requireExpected } from "../documents/expect/Expectations.ts"
 import type { TableCheck } from "../documents/expect/TableCheck.ts"
@@ -153,7 +153,7 @@ const read = Effect.fnUntraced(function* <E>(
 ) {
   const readRecords = (pages: Stream.Stream<ReadonlyArray<unknown>, E>) =>
     Effect.suspend(() => {
-      const check = begin(name, holds)
+      const check = begin({ name }, holds)
       const data: Array<unknown> = []
       return Stream.runForEach(pages, (page) =>
         Effect.sync(() => {
@@ -168,7 +168,7 @@ const read = Effect.fnUntraced(function* <E>(
     })
 
   const readKeys = ({ recordOf, value }: Keys): Checked => {
-    const check = begin(name, holds)
+    const check = begin({ name }, holds)
     if (Option.isSome(check)) check.value.add(value, (key) => ({ id: recordOf(key) }))
     return { check, data: value }
   }
@@ -184,9 +184,7 @@ const read = Effect.fnUntraced(function* <E>(
   const [{ check, data }, warnings] = yield* catchTooDeep(failedInTable(name))(
     readAgain(withWarnings(reading))
   )
-  yield* notice(
-    warnings.map((warning) => within(name)({ ...warning, text: `Table "${name}": ${warning.text}` }))
-  )
-  yield* requireExpected([yield* end(name, check, Effect.succeedNone)])
+  yield* notice(warnings.map(placed({ name, kind: "table" })).map(within(name)))
+  yield* requireExpected([yield* end({ name }, check, Effect.succeedNone)])
   return data
 })

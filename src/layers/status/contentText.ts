@@ -1,6 +1,8 @@
 /**
  * Texts of what is different in two versions, and of content that is not as expected.
  */
+import { english } from "../../internal/englishMistakes.ts"
+import type { MistakePlace } from "../../internal/mistakeParts.ts"
 import { printableLine } from "../../internal/printable.ts"
 import { countText } from "../../internal/readable.ts"
 import type { Changes, ContentDiff, FieldChange, RecordChange } from "../../services/ContentDiff.ts"
@@ -77,27 +79,20 @@ const shorten = (text: string, maxLength = maxText): string => printableLine(tex
 const totalOf = ({ added, changed, removed }: Changes): number => added + changed + removed
 
 /**
- * `Table "Objects", record rec1 and 2 more, field "Title": expected text, found nothing.` For a file with lines:
- * `Objects.csv, line 6, "Title": expected text, found nothing.`
+ * `Table "Objects", record rec1 and 2 more, field "Title": expected text, found nothing.` For a file with rows:
+ * `Objects.csv, row 6 (INV-005), "Title": expected text, found nothing.`
  */
-export const violationText = (violation: Violation): string => {
-  const { expected, found, hint } = violation
-  return `${placeText(violation)}: expected ${expected}, found ${found}.${hint === undefined ? "" : ` ${hint}`}`
-}
+export const violationText = (violation: Violation): string =>
+  `${english.place(placeOfViolation(violation))}: ${english.violation(violation)}`
 
-const placeText = ({ field, file, kind, lines, recordId, records = 1, table }: Violation): string => {
-  const moreThan = (named: number) => (records > named ? ` and ${records - named} more` : "")
-  return (
-    file === undefined || lines === undefined
-      ? [
-          `${kind === "document" ? "Document" : "Table"} ${JSON.stringify(table)}`,
-          ...(recordId === undefined ? [] : [`record ${recordId}${moreThan(1)}`]),
-          ...(field === undefined ? [] : [`field ${JSON.stringify(field)}`])
-        ]
-      : [
-          file,
-          `${lines.length === 1 ? "line" : "lines"} ${lines.join(", ")}${moreThan(lines.length)}`,
-          ...(field === undefined ? [] : [JSON.stringify(field)])
-        ]
-  ).join(", ")
+export const placeOfViolation = (violation: Violation): MistakePlace => {
+  const { field, file, kind = "table", recordId, records, rows, table } = violation
+  return {
+    name: file ?? table,
+    kind: file === undefined ? kind : undefined,
+    rows,
+    records,
+    record: recordId,
+    field
+  }
 }

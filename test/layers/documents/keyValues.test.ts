@@ -1,22 +1,20 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Either from "effect/Either"
 import * as FastCheck from "effect/FastCheck"
+import { mistakeText } from "../../../src/internal/mistake.ts"
 import { keyValues } from "../../../src/layers/documents/keyValues.ts"
-import { failedInTable } from "../../../src/layers/sources/tables/tableDocuments.ts"
 import { textsOf } from "../../support/warnings.ts"
-
-const failed = failedInTable("Settings")
 
 const rows = (...cells: ReadonlyArray<Record<string, unknown>>) =>
   cells.map((fields, index) => ({ id: `rec${index}`, fields }))
 
 const read = (...cells: ReadonlyArray<Record<string, unknown>>) =>
-  Either.getOrThrowWith(keyValues(rows(...cells), failed), (error) => error)
+  Either.getOrThrowWith(keyValues(rows(...cells)), (error) => error)
 
 const value = (cell: unknown) => (read({ key: "k", value: cell }).value as Record<string, unknown>).k
 
 const failure = (...cells: ReadonlyArray<Record<string, unknown>>) =>
-  Either.match(keyValues(rows(...cells), failed), { onLeft: ({ message }) => message, onRight: () => "" })
+  Either.match(keyValues(rows(...cells)), { onLeft: (mistake) => mistakeText(mistake), onRight: () => "" })
 
 describe("a key/value table", () => {
   it.each([
@@ -49,8 +47,8 @@ describe("a key/value table", () => {
   it("reports records and keys on one line, whatever characters they have", () => {
     const hostile = `rec\n09:30:00  error\u202e${"x".repeat(1000)}`
     const fails = (key: string) =>
-      Either.match(keyValues([{ id: hostile, fields: { key } }], failed), {
-        onLeft: ({ message }) => [message],
+      Either.match(keyValues([{ id: hostile, fields: { key } }]), {
+        onLeft: (mistake) => [mistakeText(mistake)],
         onRight: ({ warnings }) => warnings.map(({ text }) => text)
       })
     for (const text of [...fails(""), ...fails(`${hostile}[10000]`)]) {
@@ -145,7 +143,8 @@ describe("a key/value table", () => {
     )
     expect(value).toEqual({ a: 2, b: [null] })
     expect(textsOf(warnings)).toEqual([
-      "2 rows have a key that an earlier row has too; the last row counts (rec1, rec3)"
+      'the key "a" is in more than one row (rec0, rec1), and the last one counts. Remove the others.',
+      'the key "b[0]" is in more than one row (rec2, rec3), and the last one counts. Remove the others.'
     ])
   })
 
@@ -157,16 +156,14 @@ describe("a key/value table", () => {
     "refuses a key that is both a value and an array, and names both records: %j",
     (cells) => {
       expect(failure(...cells)).toBe(
-        'Table "Settings": the key "a" is a value and an array at once (rec0 and rec2); rename one of them'
+        'the key "a" is a value and an array at once (rec0, rec2); rename one of them'
       )
     }
   )
 
   it("refuses an array that is too long", () => {
     expect(textsOf(read({ key: "a[9999]" }).warnings)).toEqual([])
-    expect(failure({ key: "b" }, { key: "a[10000]" })).toBe(
-      'Table "Settings": the key "a[10000]" (rec1) is beyond "a[9999]"'
-    )
+    expect(failure({ key: "b" }, { key: "a[10000]" })).toBe('the key "a[10000]" (rec1) is beyond "a[9999]"')
     expect(failure({ key: `a[1${"0".repeat(400)}]` })).toContain("beyond")
   })
 

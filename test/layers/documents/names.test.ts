@@ -32,8 +32,8 @@ describe("names that are rarely intended", () => {
   it("are named, and those that look alike together", () => {
     const names = ["title ", "Title", "open\u00ading hours", "Cafe\u0301", "caf\u00e9", "café"]
     expect(textsOf(nameWarnings("key", new Set(names)))).toEqual([
-      'the name of the key "title " begins or ends with a space or an invisible character. Remove it.',
-      'the name of the key "open\\u00ading hours" has an invisible character or more than one space inside. Remove it.',
+      'the name of the key "title " has an invisible character or a needless space. Remove it.',
+      'the name of the key "open\\u00ading hours" has an invisible character or a needless space. Remove it.',
       'the keys "title " and "Title" have almost the same name. Rename one.',
       'the keys "Cafe\u0301" and "café" have almost the same name. Rename one.'
     ])

@@ -41,7 +41,7 @@ describe("JSON that people edit", () => {
     ['{"a" 1}', 1, 6],
     ["{} {}", 1, 4]
   ])("has the line and the column of its first mistake reported: %j", (text, line, column) => {
-    expect(mistake(text)).toMatchObject({ line, column })
+    expect(mistake(text)).toMatchObject({ place: { line, column } })
   })
 
   it("is read to its end if it is 2 MB long and 50,000 levels deep", () => {
@@ -64,7 +64,7 @@ describe("names that are twice in one object", () => {
     ['{"a" : 1, "\\u0061" : 2}', [["a", 1, 11]]],
     ['{"__proto__":1,"__proto__":2}', [["__proto__", 1, 16]]]
   ])("are found: %j", (text, places) => {
-    expect(namesIn(text).map(({ column, line, name }) => [name, line, column])).toEqual(places)
+    expect(namesIn(text).map(({ name, place }) => [name, place.line, place.column])).toEqual(places)
   })
 
   it.prop(

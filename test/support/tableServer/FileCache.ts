@@ -12,7 +12,9 @@ import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { explain } from "../../../src/files/systemError.ts"
-import { decodeText, placeText } from "../../../src/layers/documents/textMistakes.ts"
+import { english } from "../../../src/internal/englishMistakes.ts"
+import { sentenceOf } from "../../../src/internal/mistake.ts"
+import { decodeText } from "../../../src/layers/documents/textMistakes.ts"
 
 /** What is wrong with a file of the folder of tables, for its editors. */
 export class InvalidTableFile extends Schema.TaggedError<InvalidTableFile>()("vitrine/InvalidTableFile", {
@@ -24,7 +26,7 @@ export class InvalidTableFile extends Schema.TaggedError<InvalidTableFile>()("vi
   problem: Schema.String
 }) {
   override get message() {
-    return `${placeText(this.file, this)}: ${this.problem}`
+    return `${english.place({ name: this.file, line: this.line, column: this.column })}: ${this.problem}`
   }
 }
 
@@ -90,7 +92,10 @@ export const makeOfText = <A>(
     make(directory, (file, path) =>
       Effect.flatMap(fs.readFile(path), (bytes) =>
         Either.flatMap(
-          Either.mapLeft(decodeText(bytes), (mistake) => new InvalidTableFile({ file, ...mistake })),
+          Either.mapLeft(
+            decodeText(bytes),
+            (mistake) => new InvalidTableFile({ file, problem: sentenceOf(mistake) })
+          ),
           (text) => parse(file, text)
         )
       )

@@ -7,6 +7,7 @@ import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import { sentenceOf } from "../../../src/internal/mistake.ts"
 import { expects } from "../../../src/internal/Options.ts"
 import { jsonMistake } from "../../../src/layers/documents/textMistakes.ts"
 import { InvalidTableFile } from "./FileCache.ts"
@@ -55,7 +56,10 @@ export const parseJson = (file: string, text: string): Either.Either<TableConten
 export const readJson = (file: string, text: string): Either.Either<unknown, InvalidTableFile> =>
   Either.try({
     try: (): unknown => JSON.parse(text),
-    catch: (error) => new InvalidTableFile({ file, ...jsonMistake(text, error) })
+    catch: (error) => {
+      const mistake = jsonMistake(text, error)
+      return new InvalidTableFile({ file, problem: sentenceOf(mistake), ...mistake.place })
+    }
   })
 
 const decode = <A, I>(

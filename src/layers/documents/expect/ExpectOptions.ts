@@ -8,6 +8,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
+import type { Expected, Hint } from "../../../internal/mistakeParts.ts"
 import { documentName, expects, omittable } from "../../../internal/Options.ts"
 import { isDay } from "../../../internal/optionSchemas.ts"
 import type * as Config from "../DocumentConfig.ts"
@@ -38,6 +39,8 @@ export interface CellTests {
   readonly isAttachment: IsAttachment
   /** Whether a path belongs to a file of the source. Missing if the source has no files. */
   readonly isFile?: ((path: string) => boolean) | undefined
+  /** The path of a file that is similar to a path. */
+  readonly similar?: ((path: string) => string | undefined) | undefined
 }
 
 /** The schemas that the schemas of types are made from. */
@@ -49,11 +52,11 @@ interface Parts {
 
 /** A type of cells that are not empty. */
 interface Type {
-  /** The type in a message, as in "expected …". */
-  readonly expected: string
   readonly schema: (parts: Parts) => FieldSchema
   /** The value of a text that is accepted as this type, because the cells of CSV are texts. Default: none is. */
   readonly ofText?: (text: string) => unknown
+  /** What people probably meant by a text that is not accepted. */
+  readonly meant?: (text: string) => ReadonlyArray<string>
 }
 
 const date = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})?)?$/
@@ -63,11 +66,36 @@ const isDate = (text: string): boolean => {
   return isDay(day) && !Number.isNaN(Date.parse(text))
 }
 
+/** `12,5`, `1.250,5`, `1 250`, `12.50`: what it may be, as `12.5`. */
+const numbersIn = (text: string): ReadonlyArray<string> => {
+  const plain = text.trim().replace(/(?<=\d)[\s'’](?=\d{3})/g, "")
+  const candidates = [
+    /^[+-]?(?:\d+|\d{1,3}(?:\.\d{3})+),\d+$/.test(plain) ? plain.replaceAll(".", "").replace(",", ".") : "",
+    /^[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?$/.test(plain) ? plain.replaceAll(",", "") : "",
+    /^[+-]?\d+(?:\.\d+)?$/.test(plain) ? plain : ""
+  ]
+  return [...new Set(candidates.flatMap((text) => (text === "" ? [] : [String(Number(text))])))]
+}
+
+/** `21.11.2026`, `1/2/2026`: what it may be, as `2026-11-21`. */
+const datesIn = (text: string): ReadonlyArray<string> => {
+  const [, first = "", mark, second = "", year = ""] =
+    /^(\d{1,2})([./-])(\d{1,2})\2(\d{4})$/.exec(text.trim()) ?? []
+  const dayOf = (month: string, day: string) => `${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}`
+  const candidates = [dayOf(second, first), ...(mark === "." ? [] : [dayOf(first, second)])]
+  return [...new Set(candidates.filter(isDay))]
+}
+
+const truths: ReadonlyMap<string, string> = new Map([
+  ...["ja", "yes", "wahr", "vrai", "oui", "1", "x", "true"].map((word) => [word, "true"] as const),
+  ...["nein", "no", "falsch", "faux", "non", "0", "false"].map((word) => [word, "false"] as const)
+])
+
 const types: Readonly<Record<FullFieldType, Type>> = {
-  text: { expected: "text", schema: () => Schema.String },
+  text: { schema: () => Schema.String },
   number: {
-    expected: "a number",
     schema: () => Schema.Finite,
+    meant: numbersIn,
     // As in key/value tables.
     ofText: (text) => {
       const value = Number(text)
@@ -75,16 +103,16 @@ const types: Readonly<Record<FullFieldType, Type>> = {
     }
   },
   boolean: {
-    expected: "true or false",
     schema: () => Schema.Boolean,
+    meant: (text) => [truths.get(text.trim().toLowerCase()) ?? []].flat(),
     // Spreadsheets write `TRUE`.
     ofText: (text) => (/^(?:true|false|TRUE|FALSE)$/.test(text) ? /^true$/i.test(text) : undefined)
   },
-  date: { expected: 'a date such as "2026-11-21"', schema: () => Schema.String.pipe(Schema.filter(isDate)) },
-  attachments: { expected: "attachments", schema: ({ attachment }) => Schema.Array(attachment) },
-  file: { expected: "a file that is in the folder", schema: ({ file }) => file },
-  list: { expected: "a list", schema: () => Schema.Array(Schema.Unknown) },
-  any: { expected: "a value", schema: () => Schema.Unknown }
+  date: { schema: () => Schema.String.pipe(Schema.filter(isDate)), meant: datesIn },
+  attachments: { schema: ({ attachment }) => Schema.Array(attachment) },
+  file: { schema: ({ file }) => file },
+  list: { schema: () => Schema.Array(Schema.Unknown) },
+  any: { schema: () => Schema.Unknown }
 }
 
 const fullTypes = Record.keys(types)
@@ -121,14 +149,21 @@ export const formulaError = (cell: unknown): Option.Option<string> =>
     Option.filter((text) => /^(#.*!|NaN|-?Infinity)$/.test(text))
   )
 
-export interface FieldTest extends Pick<Type, "expected"> {
+export interface FieldTest {
+  readonly expected: Expected
   /** Whether a cell has this type; `undefined` is an empty cell. */
   readonly accepts: (cell: unknown) => boolean
+  /** The remedy for a cell that is not accepted, if it is known. */
+  readonly hint: (cell: unknown) => Hint | undefined
 }
 
-export const fieldTest = (type: FieldType, { isAttachment, isFile = constFalse }: CellTests): FieldTest => {
+export const fieldTest = (
+  type: FieldType,
+  { isAttachment, isFile = constFalse, similar }: CellTests
+): FieldTest => {
   const isOptional = type.endsWith("?")
-  const { expected, ofText, schema } = types[fullTypeOf(type) ?? "any"]
+  const full = fullTypeOf(type) ?? "any"
+  const { meant, ofText, schema } = types[full]
   const path = Schema.String.pipe(Schema.filter(isFile))
   const is = Schema.is(
     schema({
@@ -138,7 +173,17 @@ export const fieldTest = (type: FieldType, { isAttachment, isFile = constFalse }
     })
   )
   return {
-    expected: isOptional ? `${expected} or nothing` : expected,
+    expected: { type: full, isOptional },
+    hint: (cell) => {
+      if (!Predicate.isString(cell)) return undefined
+      const texts = meant?.(cell) ?? []
+      const path = full === "file" ? similar?.(cell) : undefined
+      return texts.length > 0
+        ? { is: "write", texts }
+        : path === undefined
+          ? undefined
+          : { is: "similar", path }
+    },
     accepts: (cell) =>
       isEmpty(cell)
         ? isOptional

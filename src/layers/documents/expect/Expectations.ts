@@ -12,13 +12,14 @@ import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import { MistakeSchema, mistake } from "../../../internal/mistake.ts"
 import { makeGiveWay } from "../../../internal/nextTurn.ts"
 import { countText } from "../../../internal/readable.ts"
 import { defaultKey, recordId } from "../../../internal/recordKey.ts"
 import { defined } from "../../../internal/schemas.ts"
 import type { DocumentSchema, PreviousContent } from "../../../services/ContentSource.ts"
 import { Violation } from "../../../services/Violation.ts"
-import { note, type Warning } from "../../../services/Warning.ts"
+import { type Warning, warningOf } from "../../../services/Warning.ts"
 import { violationText } from "../../status/contentText.ts"
 import { type Document, fileBefore, listOf, pagesOf, Records, textPlaceOf, Value } from "../Document.ts"
 import { readKeys, readRecords } from "../documentFile.ts"
@@ -27,26 +28,30 @@ import { notice } from "../warnings.ts"
 import { expectedSchema, type TableExpectation, typedRecord } from "./ExpectOptions.ts"
 import {
   type CheckedTable,
+  judged,
   makeTableCheck,
   maxListed,
   maxNames,
-  type Problem,
   placeOf,
-  recordText,
+  recordPlace,
   type SavedNames,
   type TableCheck,
-  type Verdict
+  type Verdict,
+  wrongOf
 } from "./TableCheck.ts"
 
 export type Expectations = ReturnType<typeof makeExpectations>
 
+type Checked = Pick<Document<unknown>, "name" | "file">
+
 /** The expectations about tables, by the names of the tables. */
 export const makeExpectations = (
   expect: Readonly<Record<string, TableExpectation>>,
-  tables: Pick<CheckedTable, "isAttachment" | "isFile" | "kind" | "view">
+  tables: Pick<CheckedTable, "isAttachment" | "isFile" | "kind" | "similar" | "view">
 ) => {
   const tooMany = new Map<string, TooManyLeftOut>()
   const expectationOf = (table: string) => Option.getOrUndefined(Record.get(expect, table))
+  const checked = ({ file, name }: Checked) => ({ table: name, file, ...tables })
 
   return {
     /** The document with the numbers, `true` and `false` of texts, where they are expected. */
@@ -68,38 +73,36 @@ export const makeExpectations = (
       const { name } = document
       return leavingOut(document, {
         share,
-        begin: () =>
-          makeTableCheck({ table: name, holds: "records", unjudged: links, ...tables }, { fields }),
+        begin: () => makeTableCheck({ holds: "records", unjudged: links, ...checked(document) }, { fields }),
         fieldsOf,
         ended: (found) => (found === undefined ? tooMany.delete(name) : tooMany.set(name, found))
       })
     },
 
     /** A new check of a table, for each time that it is read. */
-    begin: (table: string, holds: CheckedTable["holds"]) =>
-      Option.map(Record.get(expect, table), (expectation) =>
-        makeTableCheck({ table, holds, ...tables }, expectation)
+    begin: (document: Checked, holds: CheckedTable["holds"]) =>
+      Option.map(Record.get(expect, document.name), (expectation) =>
+        makeTableCheck({ holds, ...checked(document) }, expectation)
       ),
 
     /** The verdict on a table. `previous` reads the names of the table in the last version. */
     end: Effect.fnUntraced(function* <R>(
-      table: string,
+      { file, name: table }: Checked,
       check: Option.Option<TableCheck>,
       previous: Effect.Effect<Option.Option<SavedNames>, never, R>
     ) {
       const leftOut = tooMany.get(table)
-      const judged = leftOut === undefined ? Option.getOrUndefined(check) : leftOut.check
-      if (judged === undefined) return noViolations
-      const verdict = judged.end(judged.needsPrevious() ? Option.getOrUndefined(yield* previous) : undefined)
+      const ended = leftOut === undefined ? Option.getOrUndefined(check) : leftOut.check
+      if (ended === undefined) return noViolations
+      const verdict = ended.end(ended.needsPrevious() ? Option.getOrUndefined(yield* previous) : undefined)
       if (leftOut === undefined) return verdict
       const { count, total } = leftOut
       const share = expect[table]?.leaveOut ?? 0
-      const beyond = {
-        table,
-        ...defined({ kind: tables.kind }),
-        expected: `at most ${mostOf(share, total)} of ${countText(total, "record")} to be left out ("leaveOut" is ${share})`,
-        found: `${countText(count, "record")} with mistakes`
-      }
+      const beyond = judged({ table, ...defined({ kind: tables.kind, file }) }, "expect:mistakes", {
+        most: mostOf(share, total),
+        total,
+        count
+      })
       return { ...verdict, violations: [beyond, ...verdict.violations] }
     })
   }
@@ -162,7 +165,7 @@ const withPages = <E>(
   }
 }
 
-const begin = ({ key }: Document<unknown>, { begin, ended, fieldsOf, share }: LeavingOut) => {
+const begin = ({ file: name, key }: Document<unknown>, { begin, ended, fieldsOf, share }: LeavingOut) => {
   const check = begin()
   const idOf = recordId(key ?? defaultKey)
   const warnings: Array<Warning> = []
@@ -176,7 +179,10 @@ const begin = ({ key }: Document<unknown>, { begin, ended, fieldsOf, share }: Le
     if (problems.length === 0) return true
     count++
     if (warnings.length < maxNamed) {
-      warnings.push(note(`${recordText(place)}, is left out: ${problems.map(problemText).join("; ")}`))
+      const cells = problems.map((problem) => ({ ...wrongOf(problem), field: placeOf(problem.path) }))
+      warnings.push(
+        warningOf("content:note", "", mistake("expect:left-out", { name, ...recordPlace(place) }, { cells }))
+      )
     }
     return false
   }
@@ -189,7 +195,10 @@ const begin = ({ key }: Document<unknown>, { begin, ended, fieldsOf, share }: Le
       if (isTooMany) return Effect.void
       return notice(
         count > maxNamed
-          ? [...warnings, note(`${countText(count - maxNamed, "more record")} left out`)]
+          ? [
+              ...warnings,
+              warningOf("content:note", "", mistake("more:left-out", { name }, { count: count - maxNamed }))
+            ]
           : warnings
       )
     })
@@ -198,11 +207,6 @@ const begin = ({ key }: Document<unknown>, { begin, ended, fieldsOf, share }: Le
 
 /** How many records may be left out. The small addend is needed because 0.29 of 100 as doubles is less than 29. */
 const mostOf = (share: number, total: number): number => Math.floor(share * total + 1e-9)
-
-const problemText = ({ expected, found, path }: Problem): string => {
-  const field = placeOf(path)
-  return `${field === "" ? "" : `${JSON.stringify(field)}: `}expected ${expected}, found ${found}`
-}
 
 const noViolations: Verdict = { violations: [], unlisted: 0 }
 
@@ -249,6 +253,7 @@ export const readNames = Effect.fnUntraced(function* (
 /** The content of tables does not meet the expectations in the options of their source. */
 export class NotAsExpected extends Schema.TaggedError<NotAsExpected>()("vitrine/NotAsExpected", {
   violations: Schema.NonEmptyArray(Violation),
+  mistakes: Schema.Array(MistakeSchema),
   /** The number of further violations. */
   unlisted: Schema.Number
 }) {
@@ -270,8 +275,13 @@ export const requireExpected = (verdicts: ReadonlyArray<Verdict>): Effect.Effect
   }
   const listed = rest.slice(0, maxListed - 1)
   const ofTables = verdicts.reduce((sum, { unlisted }) => sum + unlisted, 0)
+  const count = rest.length - listed.length + ofTables
   return new NotAsExpected({
-    violations: [first, ...listed],
-    unlisted: rest.length - listed.length + ofTables
+    violations: [first.violation, ...listed.map(({ violation }) => violation)],
+    mistakes: [
+      ...[first, ...listed].map(({ mistake }) => mistake),
+      ...(count === 0 ? [] : [mistake("more:mistakes", {}, { count })])
+    ],
+    unlisted: count
   })
 }

@@ -12,12 +12,21 @@ import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
 import { closestName } from "../../../internal/closestName.ts"
-import { printableLine, quotedName } from "../../../internal/printable.ts"
-import { countText } from "../../../internal/readable.ts"
+import {
+  type Mistake,
+  mistake,
+  type ViolationCode,
+  type ViolationFields,
+  violationMistake,
+  violationWords
+} from "../../../internal/mistake.ts"
+import type { Cell, Hint, MistakePlace, WrongCell } from "../../../internal/mistakeParts.ts"
+import { printableLine } from "../../../internal/printable.ts"
 import { defined } from "../../../internal/schemas.ts"
 import type { TableRecord } from "../../../services/TableSourceClient.ts"
 import type { Violation } from "../../../services/Violation.ts"
-import type { Warning } from "../../../services/Warning.ts"
+import { type Warning, warningOf } from "../../../services/Warning.ts"
+import { placeOfViolation } from "../../status/contentText.ts"
 import type { RecordPlace } from "../Document.ts"
 import { isInexact } from "../readText.ts"
 import { isSpreadsheetError } from "../textMistakes.ts"
@@ -37,9 +46,15 @@ export interface SavedNames {
   readonly count: number
 }
 
+/** A violation, and the mistake that it is. */
+export interface Judged {
+  readonly violation: Violation
+  readonly mistake: Mistake
+}
+
 /** The violations of a table. */
 export interface Verdict {
-  readonly violations: ReadonlyArray<Violation>
+  readonly violations: ReadonlyArray<Judged>
   /** The number of further violations. */
   readonly unlisted: number
 }
@@ -62,6 +77,8 @@ export interface TableCheck {
 
 export interface CheckedTable extends CellTests {
   readonly table: string
+  /** The file that people edit, if there is one. */
+  readonly file?: string | undefined
   /** Present for a document of a source without tables. */
   readonly kind?: "document" | undefined
   /** `keys` for a key/value table. */
@@ -79,48 +96,58 @@ export const maxListed = 10
 export const maxNames = 1000
 
 export const makeTableCheck = (
-  { holds, kind, table, unjudged = [], view, ...cellTests }: CheckedTable,
+  { file, holds, kind, table, unjudged = [], view, ...cellTests }: CheckedTable,
   { fields: expected = {}, maxVanishing = 1, minRecords = 0 }: TableExpectation
 ): TableCheck => {
-  const about = { table, ...defined({ kind }) }
+  const about = { table, ...defined({ kind, file }) }
+  const what = holds === "keys" ? "key" : "record"
   const problemsOf = makeFieldProblems(expected, cellTests)
   const expectedNames = new Set(namesOf(expected))
   const typed = Schema.isSchema(expected)
     ? []
     : Object.keys(expected).filter((name) => !Schema.isSchema(expected[name]))
   const names = new Set<string>()
-  const found = new Map<string, Violation>()
-  const spreadsheetErrors = new Map<string, { readonly first: string; readonly count: number }>()
+  const found = new Map<string, { readonly wrong: WrongCell; readonly violation: Violation }>()
+  const spreadsheetErrors = new Map<
+    string,
+    { readonly first: MistakePlace; readonly cell: string; readonly count: number }
+  >()
   let unlisted = 0
   let count = 0
 
-  const addProblem = (
-    { expected, found: actual, path }: Problem,
-    recordOf: (field: string) => RecordPlace
-  ) => {
+  const addProblem = (problem: Problem, recordOf: (field: string) => RecordPlace) => {
+    const { expected, path } = problem
     const field = printableLine(placeOf(path), maxName)
     const key = JSON.stringify([field, expected])
     const known = found.get(key)
-    const { id, text } = recordOf(String(path[0] ?? ""))
+    const place = recordOf(String(path[0] ?? ""))
+    const row = rowOf(place)
     if (known !== undefined) {
-      const { lines, records } = known
-      const isNamed = lines !== undefined && text !== undefined && lines.length < maxListed
+      const { records, rows } = known.violation
+      const isNamed = rows !== undefined && row !== undefined && rows.length < maxListed
       found.set(key, {
         ...known,
-        ...(isNamed && { lines: [...lines, text.line] }),
-        ...(records !== undefined && { records: records + 1 })
+        violation: {
+          ...known.violation,
+          ...(isNamed && { rows: [...rows, row] }),
+          ...(records !== undefined && { records: records + 1 })
+        }
       })
     } else if (found.size === maxListed) {
       unlisted++
     } else {
+      const { id } = place
+      const wrong = wrongOf(problem)
       found.set(key, {
-        ...about,
-        ...(id !== undefined && { recordId: printableLine(id, maxName) }),
-        ...(text && { file: text.file, lines: [text.line] }),
-        ...((id !== undefined || text !== undefined) && { records: 1 }),
-        ...(field !== "" && { field }),
-        expected,
-        found: actual
+        wrong,
+        violation: {
+          ...about,
+          ...(id !== undefined && { recordId: printableLine(id, maxName) }),
+          ...(row && { rows: [row] }),
+          ...((id !== undefined || row !== undefined) && { records: 1 }),
+          ...(field !== "" && { field }),
+          ...violationWords("expect:cell", [wrong])
+        }
       })
     }
   }
@@ -136,49 +163,40 @@ export const makeTableCheck = (
     return closestName(name, fresh, 1 / 2) ?? (isOnly ? fresh[0] : undefined)
   }
 
-  const renamedHint = (name: string, other: string) =>
-    `${quotedName(name)} is missing; ${quotedName(other)} is new: was it renamed?`
-
   const withHint =
     (previous: SavedNames | undefined) =>
-    (violation: Violation): Violation => {
+    ({ violation, wrong }: { readonly wrong: WrongCell; readonly violation: Violation }): Judged => {
       const name = missing().find((name) => printableLine(name, maxName) === violation.field)
-      if (name === undefined) return violation
+      if (name === undefined) return judged(violation, "expect:cell", wrong)
       const other = renamed(name, previous)
-      const hint =
-        other === undefined
-          ? `No ${holds === "keys" ? "key is" : "record has"} ${quotedName(name)}.${name.includes(".") ? ' "expect" takes names of fields, no paths.' : ""}`
-          : renamedHint(name, other)
-      return { ...violation, hint }
+      const hint: Hint = other === undefined ? { is: "missing", name } : { is: "renamed", name, other }
+      const { recordId, records, rows, ...place } = violation
+      // All rows have it.
+      return judged(rows === undefined ? violation : place, "expect:cell", { ...wrong, hint })
     }
 
   /** Optional fields that have vanished since the last version, if a new field looks like them. */
-  const vanished = (previous: SavedNames | undefined): ReadonlyArray<Violation> =>
+  const vanished = (previous: SavedNames | undefined): ReadonlyArray<Judged> =>
     missing().flatMap((name) => {
       const field = printableLine(name, maxName)
-      const isReported = [...found.values()].some((violation) => violation.field === field)
+      const isReported = [...found.values()].some(({ violation }) => violation.field === field)
       const hadIt = previous?.names.has(name) === true
       const other = hadIt && !isReported ? renamed(name, previous) : undefined
-      if (other === undefined) return []
-      const expected = `the field in at least one ${holds === "keys" ? "row" : "record"}, as in the last version`
-      return [{ ...about, field, expected, found: "it nowhere", hint: renamedHint(name, other) }]
+      return other === undefined ? [] : [judged({ ...about, field }, "expect:renamed", { name, other, what })]
     })
 
-  const counted = (number: number) => countText(number, holds === "keys" ? "key" : "record")
-  const countFound = () => {
-    const all = count === 0 ? `no ${holds}` : counted(count)
-    return view === null ? all : `${all} in the view ${quotedName(view)}`
-  }
-
-  const tooFew = (): ReadonlyArray<Violation> =>
-    count < minRecords ? [{ ...about, expected: `at least ${counted(minRecords)}`, found: countFound() }] : []
-
-  const tooFewLeft = (before: number): ReadonlyArray<Violation> => {
-    if (before - count <= maxVanishing * before) return []
-    const least = Math.ceil(before * (1 - maxVanishing))
-    const expected = `at least ${least} of the ${counted(before)} in the last version ("maxVanishing" is ${maxVanishing})`
-    return [{ ...about, expected, found: countFound() }]
-  }
+  const tooFewLeft = (before: number): ReadonlyArray<Judged> =>
+    before - count <= maxVanishing * before
+      ? []
+      : [
+          judged(about, "expect:vanished", {
+            count,
+            what,
+            view,
+            before,
+            least: Math.ceil(before * (1 - maxVanishing))
+          })
+        ]
 
   return {
     add: (fields, recordOf) => {
@@ -187,7 +205,9 @@ export const makeTableCheck = (
       for (const name of present) {
         if (names.size < maxNames || expectedNames.has(name)) names.add(name)
       }
-      const problems = problemsOf(fields).filter(({ path: [field] }) => !unjudged.includes(String(field)))
+      const problems = problemsOf(fields)
+        .filter(({ path: [field] }) => !unjudged.includes(String(field)))
+        .map((problem) => withError(problem, recordOf))
       for (const problem of problems) {
         addProblem(problem, recordOf)
       }
@@ -195,28 +215,50 @@ export const makeTableCheck = (
         const cell = Object.hasOwn(fields, name) ? fields[name] : undefined
         if (!isSpreadsheetError(cell)) continue
         const known = spreadsheetErrors.get(name)
-        const first = known?.first ?? `${quotedName(cell)} in ${recordText(recordOf(name))}`
-        spreadsheetErrors.set(name, { first, count: (known?.count ?? 0) + 1 })
+        const first = { cell, first: recordPlace(recordOf(name)) }
+        spreadsheetErrors.set(name, { ...first, ...known, count: (known?.count ?? 0) + 1 })
       }
       return problems
     },
     needsPrevious: () => maxVanishing < 1 || missing().length > 0,
     end: (previous) => {
-      const ofTable = [...tooFew(), ...tooFewLeft(previous?.count ?? 0), ...vanished(previous)]
+      const tooFew =
+        count < minRecords ? [judged(about, "expect:few", { least: minRecords, count, what, view })] : []
+      const ofTable = [...tooFew, ...tooFewLeft(previous?.count ?? 0), ...vanished(previous)]
       return { violations: [...ofTable, ...[...found.values()].map(withHint(previous))], unlisted }
     },
     warnings: () =>
-      [...spreadsheetErrors].map(([name, { count, first }]) => ({
-        code: "cell:error",
-        subject: name,
-        text: `${quotedName(name)} is an error of a spreadsheet in ${countText(count, "record")}, ${first} first. It counts as empty, and pages show it`
-      }))
+      [...spreadsheetErrors].map(([name, error]) =>
+        warningOf("cell:error", name, mistake("cell:error", {}, { name, isSaved: true, ...error }))
+      )
   }
 }
 
-/** The name of a record in messages. */
-export const recordText = ({ id = "", text }: RecordPlace): string =>
-  text === undefined ? `the record ${printableLine(id, maxName)}` : `${text.file}, line ${text.line}`
+/** An error of a spreadsheet was saved as empty. */
+const withError = (problem: Problem, recordOf: (field: string) => RecordPlace): Problem => {
+  const field = String(problem.path[0] ?? "")
+  const cell = problem.cell.is === "nothing" ? recordOf(field).text?.errors?.[field] : undefined
+  return cell === undefined ? problem : { ...problem, cell: cellOf(cell) }
+}
+
+/** A violation of this code. */
+export const judged = <C extends ViolationCode>(
+  place: Omit<Violation, "expected" | "found">,
+  code: C,
+  ...fields: ViolationFields[C]
+): Judged => {
+  const violation = { ...place, ...violationWords(code, fields) }
+  return { violation, mistake: violationMistake(code, placeOfViolation(violation), fields) }
+}
+
+const rowOf = ({ id, text }: RecordPlace) =>
+  text && { row: text.row, ...(id !== undefined && { id: printableLine(id, maxName) }) }
+
+/** The place of a record in messages. */
+export const recordPlace = (place: RecordPlace): MistakePlace => {
+  const row = rowOf(place)
+  return row === undefined ? { record: printableLine(place.id ?? "", maxName) } : { rows: [row] }
+}
 
 /** The longest name of a field, or id, in messages, in characters. */
 const maxName = 100
@@ -251,9 +293,9 @@ export const makeFieldProblems = (
       return (cell: unknown) =>
         problems(cell).map((problem): Problem => ({ ...problem, path: [name, ...problem.path] }))
     }
-    const { accepts, expected } = fieldTest(type, cellTests)
+    const { accepts, expected, hint } = fieldTest(type, cellTests)
     return (cell: unknown): ReadonlyArray<Problem> =>
-      accepts(cell) ? [] : [{ path: [name], expected, found: cellText(cell) }]
+      accepts(cell) ? [] : [{ path: [name], expected, cell: cellOf(cell), hint: () => hint(cell) }]
   })
   const names = Object.keys(expected)
   return (fields) =>
@@ -269,17 +311,20 @@ const schemaProblems = (schema: FieldSchema) => {
     Either.try(() => decode(value)).pipe(
       Either.map(Either.match({ onLeft: (issue) => problemsIn(issue), onRight: () => [] })),
       // A filter of the user threw.
-      Either.getOrElse(() => [{ path: [], expected: String(schema.ast), found: cellText(value) }])
+      Either.getOrElse(() => [problem([], String(schema.ast), value)])
     )
 }
 
 /** A mistake and its place. */
-export interface Problem {
+export interface Problem extends Omit<WrongCell, "hint"> {
   /** Names of fields, and indices of lists. */
   readonly path: ReadonlyArray<PropertyKey>
-  readonly expected: string
-  readonly found: string
+  /** To compare the names of many files takes long. */
+  readonly hint?: () => Hint | undefined
 }
+
+/** The wrong cell for messages. */
+export const wrongOf = ({ cell, expected, hint }: Problem): WrongCell => ({ cell, expected, hint: hint?.() })
 
 /** The mistakes in an issue: for a union, one mistake of the whole; otherwise the mistakes of its parts. */
 const problemsIn = (
@@ -310,8 +355,8 @@ const problemsIn = (
 
 const problem = (path: ReadonlyArray<PropertyKey>, expected: string, found: unknown): Problem => ({
   path,
-  expected: printableLine(expected, maxExpected),
-  found: cellText(found)
+  expected: { schema: printableLine(expected, maxExpected) },
+  cell: cellOf(found)
 })
 
 /** The message of the filter. */
@@ -321,23 +366,23 @@ const withMessage = (expected: string, issue: ParseResult.ParseIssue): string =>
 const maxExpected = 200
 const maxFound = 80
 
-/** A cell as text for messages. */
-export const cellText = (cell: unknown): string => {
+/** A cell for messages. */
+const cellOf = (cell: unknown): Cell => {
   if (typeof cell === "string") {
-    if (cell.trim() === "") return "nothing"
     const text = JSON.stringify(printableLine(cell, maxFound))
-    return isInexact(cell)
-      ? `${text}, which is text because a number would lose digits`
-      : isSpreadsheetError(cell)
-        ? `${text}, which is an error of a spreadsheet`
-        : text
+    return cell.trim() === ""
+      ? { is: "nothing", text: "" }
+      : { is: isInexact(cell) ? "digits" : isSpreadsheetError(cell) ? "error" : "text", text }
   }
   if (Array.isArray(cell)) {
-    return cell.length === 0 ? "nothing" : `a list of ${cell.length}`
+    return { is: cell.length === 0 ? "nothing" : "list", text: String(cell.length) }
   }
   return cell === undefined || cell === null
-    ? "nothing"
+    ? { is: "nothing", text: "" }
     : typeof cell === "object"
-      ? Option.getOrElse(formulaError(cell), () => "an object")
-      : String(cell)
+      ? Option.match(formulaError(cell), {
+          onNone: () => ({ is: "object", text: "" }),
+          onSome: (text) => ({ is: "text", text })
+        })
+      : { is: "text", text: String(cell) }
 }

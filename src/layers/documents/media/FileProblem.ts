@@ -5,13 +5,13 @@ import * as Array from "effect/Array"
 import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { excerpt, quotedExcerpt } from "../../../internal/printable.ts"
-import { countText } from "../../../internal/readable.ts"
+import { mistake, mistakeText } from "../../../internal/mistake.ts"
+import { excerpt } from "../../../internal/printable.ts"
 import { OptionalErrorChain } from "../../../internal/SerializedError.ts"
-import { SourceError } from "../../../services/SourceError.ts"
-import type { Warning } from "../../../services/Warning.ts"
+import { failureAbout, type SourceError } from "../../../services/SourceError.ts"
+import { type Warning, warningOf } from "../../../services/Warning.ts"
 import type { DownloadFailed } from "../../httpClient/httpFailure.ts"
-import { Place, placeText, subjectOf } from "../Document.ts"
+import { mistakePlace, Place, subjectOf } from "../Document.ts"
 import { fieldOf, type Trail } from "./PathPattern.ts"
 
 /** The place of a link; `trail` leads there in the record, or else in the document. */
@@ -44,41 +44,11 @@ export class LinkExpired extends Data.TaggedError("vitrine/LinkExpired")<{ reado
 }
 
 /** The problem as the failure of its source. */
-export const sourceErrorOf = ({ cause, detail, file, isTransient, place, wrong }: FileProblem) =>
-  new SourceError({
-    place: placeText(place),
-    detail: `${texts[wrong].one(file === undefined ? "" : ` ${quotedExcerpt(file)}`)}: ${detail}`,
-    isTransient,
-    cause
-  })
+export const sourceErrorOf = (problem: FileProblem) =>
+  failureAbout(mistakeOf(problem), { isTransient: problem.isTransient, cause: problem.cause })
 
-const odd = {
-  one: (file: string) => `the file${file} is not as it should be`,
-  several: (count: number) => `${countText(count, "file")} are not as they should be`
-}
-
-const texts = {
-  file: {
-    one: (file: string) => `the file${file} cannot be saved`,
-    several: (count: number) => `${countText(count, "file")} cannot be saved`
-  },
-  others: {
-    one: (file: string) => `the file${file} names other files`,
-    several: (count: number) => `${countText(count, "file")} name other files`
-  },
-  sizes: {
-    one: (file: string) => `the sizes of the picture${file} cannot be made`,
-    several: (count: number) => `The sizes of ${countText(count, "picture")} cannot be made`
-  },
-  picture: {
-    one: (file: string) => `the picture${file} is not as it should be`,
-    several: (count: number) => `${countText(count, "picture")} are not as they should be`
-  },
-  unplayable: odd,
-  encoding: odd,
-  other: odd,
-  cut: odd
-}
+const mistakeOf = ({ detail, file, place, wrong }: FileProblem) =>
+  mistake("file:problem", mistakePlace(place), { wrong, file, detail })
 
 /** The code of a warning about it (docs/problems.md). */
 export const codeOf = {
@@ -106,20 +76,20 @@ export const warningsOf = (problems: ReadonlyArray<FileProblem>): ReadonlyArray<
   Object.values(
     Array.groupBy(
       // A picture with several crops fails once for each crop.
-      new Map(problems.map((problem) => [sourceErrorOf(problem).message, problem])).values(),
+      new Map(problems.map((problem) => [mistakeText(mistakeOf(problem)), problem])).values(),
       ({ detail, wrong }) => `${wrong} ${detail}`
     )
   ).map((same) => {
     const [first] = same
-    const warning = { code: codeOf[first.wrong], subject: subjectOf(first.place) }
-    if (same.length === 1) return { ...warning, text: sourceErrorOf(first).message }
-    const places = same
-      .slice(0, maxPlaces)
-      .map(({ file, place }) => `${placeText(place)}${file === undefined ? "" : ` (${quotedExcerpt(file)})`}`)
-    const more = same.length - places.length
-    const what = `${texts[first.wrong].several(same.length)}: ${first.detail}`
-    const text = `${what.replace(/\.$/, "")}. ${[...places, ...(more > 0 ? [`and ${more} more`] : [])].join("; ")}`
-    return { ...warning, text }
+    const at = same.slice(0, maxPlaces).map(({ file, place }) => ({ place: mistakePlace(place), file }))
+    const { detail, wrong } = first
+    return warningOf(
+      codeOf[wrong],
+      subjectOf(first.place),
+      same.length === 1
+        ? mistakeOf(first)
+        : mistake("file:problems", {}, { wrong, detail, count: same.length, at })
+    )
   })
 
 /** A file that documents link to, once or often. */

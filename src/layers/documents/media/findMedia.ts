@@ -6,7 +6,7 @@ import { countText } from "../../../internal/readable.ts"
 import { defaultKey, type RecordKey, recordId } from "../../../internal/recordKey.ts"
 import { note, type Warning } from "../../../services/Warning.ts"
 import { withinBudget } from "../budget.ts"
-import { type Place, placeText, subjectOf } from "../Document.ts"
+import { type Place, placeText, subjectOf, textPlaceOf } from "../Document.ts"
 import type { DocumentOnDisk, DocumentPart } from "../documentFile.ts"
 import type { Cut } from "../images/recipe.ts"
 import type { LinkPlace, WantedFile } from "./FileProblem.ts"
@@ -120,6 +120,7 @@ export const makeSearch = (
     look: (value, number) => {
       const ofRecord =
         number === undefined ? undefined : Option.getOrElse(idOf(value), () => `number ${number + 1}`)
+      const row = textPlaceOf(value)?.row
       const count = (counts: Map<string, number>, trail: Trail | undefined) => {
         const levels = [
           ...(number === undefined ? [] : ["*"]),
@@ -133,7 +134,7 @@ export const makeSearch = (
           if (!isWanted) return undefined
           const { address, localPath, path, trail } = found
           const record = ofRecord ?? rowOf(searched.recordOf, path)
-          add(found, { document, kind, record, trail })
+          add(found, { document, kind, record, row, trail })
           if (address !== "unknown" && hasCutEntity(address)) count(cutLinks, trail)
           return localPath === undefined ? undefined : { localPath }
         },
@@ -147,13 +148,13 @@ export const makeSearch = (
       warnings: [
         ...[...leftOut].map(([field, count]) =>
           note(
-            `${placeText({ document, field })}: ${countText(count, "link")} without a file, in a list or beside another link; "replace" says where links become objects`,
+            `${placeText({ document, kind, field })}: ${countText(count, "link")} without a file, in a list or beside another link; "replace" says where links become objects`,
             subjectOf({ document, field })
           )
         ),
         ...[...cutLinks].map(([field, count]) =>
           note(
-            `${placeText({ document, field })}: ${countText(count, "link")} in which "#" and a number are in the place of "&": servers do not get the text after "#", so different files may look the same. Correct the links, or change them in "steps"`,
+            `${placeText({ document, kind, field })}: ${countText(count, "link")} in which "#" and a number are in the place of "&": servers do not get the text after "#", so different files may look the same. Correct the links, or change them in "steps"`,
             subjectOf({ document, field })
           )
         )

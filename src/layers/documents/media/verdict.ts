@@ -13,8 +13,9 @@ import { isUtf8 } from "node:buffer"
 import { open } from "node:fs/promises"
 import { extname } from "node:path"
 import * as Schema from "effect/Schema"
+import { sentenceOf } from "../../../internal/mistake.ts"
 import { optional } from "../../../internal/schemas.ts"
-import { isPointer, pointerProblem } from "../textMistakes.ts"
+import { isPointer, pointerMistake } from "../textMistakes.ts"
 import { type FileBytes, headBytes, isCut, kindOf, unplayable } from "./fileKinds.ts"
 import { isOfType } from "./links.ts"
 import { isHtmlType, notThat, saysSomething } from "./mediaTypes.ts"
@@ -126,7 +127,7 @@ export const otherIn = ({ byName, type, types }: Promised, head: Uint8Array): st
   const expected = saysSomething(type) ? type : byName
   if (head.length === 0) return `it is empty${expected === undefined ? "" : `, not ${expected}`}`
   const text = beginningOf(head)
-  if (isPointer(text)) return pointerProblem
+  if (isPointer(text)) return sentenceOf(pointerMistake).replace(/\.$/, "")
   const mayBePage =
     isHtmlType(expected) || (isHtmlType(type) && types !== undefined && isOfType("text/html", types))
   if (mayBePage) return undefined

@@ -14,7 +14,8 @@ import { promisify } from "node:util"
 import * as Effect from "effect/Effect"
 import { toError } from "../../../files/fileBatch.ts"
 import { explain, isPassing } from "../../../files/systemError.ts"
-import { SourceError } from "../../../services/SourceError.ts"
+import { mistake } from "../../../internal/mistake.ts"
+import { failureAbout, type SourceError } from "../../../services/SourceError.ts"
 import { inMemory } from "../../documents/media/fileKinds.ts"
 import { isShownType, typeOfPath } from "../../documents/media/mediaTypes.ts"
 import { type Flaw, verdictOf } from "../../documents/media/verdict.ts"
@@ -164,11 +165,9 @@ const writing = async <A>({ path }: FolderFile, action: Promise<A>): Promise<A> 
   try {
     return await action
   } catch (cause) {
-    const error = toError(cause)
-    throw new SourceError({
-      place: printablePath(path),
-      detail: `cannot be copied: ${explain(error)}`,
-      cause: error
+    const reason = explain(toError(cause))
+    throw failureAbout(mistake("file:system", { name: printablePath(path) }, { did: "copied", reason }), {
+      cause
     })
   }
 }

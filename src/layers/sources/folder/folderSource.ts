@@ -13,11 +13,14 @@ import * as Effect from "effect/Effect"
 import { constTrue } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
+import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { findPrivate } from "../../../files/privateFiles.ts"
 import { remove } from "../../../files/systemError.ts"
 import { withoutParentSpan } from "../../../internal/background.ts"
+import { type LanguageCode, languageCodes, languages } from "../../../internal/languages.ts"
+import { type Mistake, mistake } from "../../../internal/mistake.ts"
 import { expects, omittable, optional, documentName as optionName } from "../../../internal/Options.ts"
 import { HasDevServer } from "../../../services/ContentServer.ts"
 import {
@@ -27,8 +30,8 @@ import {
   type ContentSourceDefinition,
   type FetchTarget
 } from "../../../services/ContentSource.ts"
-import { SourceError } from "../../../services/SourceError.ts"
-import { note } from "../../../services/Warning.ts"
+import { failureAbout, SourceError } from "../../../services/SourceError.ts"
+import { warningOf } from "../../../services/Warning.ts"
 import { type Document, Keys, Value } from "../../documents/Document.ts"
 import {
   type DocumentConfig,
@@ -39,6 +42,7 @@ import {
 } from "../../documents/DocumentOptions.ts"
 import * as DocumentSource from "../../documents/DocumentSource.ts"
 import { documentSchemas } from "../../documents/expect/Expectations.ts"
+import { isFieldType } from "../../documents/expect/ExpectOptions.ts"
 import { codeOf } from "../../documents/media/FileProblem.ts"
 import { ImageOptions } from "../../documents/media/MediaOptions.ts"
 import { isShownType } from "../../documents/media/mediaTypes.ts"
@@ -90,9 +94,12 @@ export interface FolderSourceConfig extends Omit<DocumentConfig, "maxBytes"> {
 
   /**
    * `"file"` keeps a file `VITRINE-PROBLEMS.txt` in the folder while its content is rejected or has
-   * warnings. Default none.
+   * warnings, `{ file: true, language: "de" }` in German. Languages are `"en"` and `"de"`. Default none.
    */
-  readonly problems?: "file" | undefined
+  readonly problems?:
+    | "file"
+    | { readonly file: true; readonly language?: LanguageCode | undefined }
+    | undefined
 
   /** The separator between the cells of CSV. Default found in the file. */
   readonly delimiter?: ";" | "," | "\t" | "|" | undefined
@@ -111,6 +118,11 @@ const Paths = Schema.Array(
   )
 )
 
+const Problems = Schema.Union(
+  Schema.Literal("file"),
+  Schema.Struct({ file: Schema.Literal(true), language: omittable(Schema.Literal(...languageCodes)) })
+)
+
 export const FolderOptions = Schema.Struct({
   ...DocumentOptions.fields,
   directory: expects(Schema.NonEmptyString, 'the path of a folder, such as "content"'),
@@ -118,7 +130,13 @@ export const FolderOptions = Schema.Struct({
   keys: optional(DocumentKeys, {}),
   keyValueTables: optional(Schema.Array(optionName), []),
   pictures: optional(Paths, []),
-  problems: omittable(expects(Schema.Literal("file"), '"file"')),
+  problems: omittable(
+    // One declaration, so that a mistake is reported once and not for each member.
+    expects(
+      Schema.declare(Schema.is(Problems)),
+      `"file" or { file: true, language: "de" }, with one of the languages ${languageCodes.map((code) => JSON.stringify(code)).join(", ")}`
+    )
+  ),
   delimiter
 })
 export type FolderOptions = typeof FolderOptions.Type
@@ -177,12 +195,23 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
     const documents = look.files.flatMap((file): ReadonlyArray<Document<SourceError | FolderInUse>> => {
       const name = nameOf(file.path)
       if (name === undefined) return []
-      const readOptions = { ...options, files: named, pictures }
+      const key = Option.getOrUndefined(Record.get(keys, name))
+      const typeOf = (field: string) => {
+        const fields = Option.flatMap(Record.get(options.expect, name), ({ fields }) =>
+          Option.fromNullable(fields)
+        )
+        return fields.pipe(
+          Option.flatMap((fields) => (Schema.isSchema(fields) ? Option.none() : Record.get(fields, field))),
+          Option.filter(isFieldType),
+          Option.getOrUndefined
+        )
+      }
+      const readOptions = { ...options, files: named, pictures, key, typeOf }
       const content =
         keyValueTables.includes(name) && isCsv(file.path)
           ? Keys({ keys: readKeyValues(file, readOptions) })
           : Value({ value: readDocument(file, readOptions) })
-      return [{ name, content, key: Option.getOrUndefined(Record.get(keys, name)) }]
+      return [{ name, content, key, file: printablePath(file.path) }]
     })
     const spreadsheets = options.documents
       ? spreadsheetsIn(look, new Set(documents.map(({ name }) => name)))
@@ -191,23 +220,33 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
   }
 
   const checkNames = ({ documents, look, spreadsheets }: FolderParts) => {
+    const noDocument = (name: string, isTable: boolean, others: ReadonlyArray<string>) =>
+      failureAbout(
+        mistake(
+          "folder:document",
+          {},
+          { name, isTable, others: others.slice(0, 10), spreadsheet: spreadsheets.get(name) }
+        )
+      )
     const tables = look.files
       .filter(({ path }) => isCsv(path))
       .flatMap(({ path }) => documentName(path) ?? [])
     const missing = keyValueTables.find((name) => !tables.includes(name))
     if (missing !== undefined) {
-      return new SourceError({
-        place: directory,
-        detail: `"keyValueTables" names the table "${missing}", but there is no ${missing}.csv in it; ${tables.length === 0 ? "there is no CSV" : `there are: ${tables.map((name) => `${name}.csv`).join(", ")}`}.${withSpreadsheet(missing, spreadsheets)}`
-      })
+      return noDocument(
+        missing,
+        true,
+        tables.map((name) => `${name}.csv`)
+      )
     }
-    for (const [option, named] of Object.entries({ keys, expect: options.expect })) {
+    for (const named of [keys, options.expect]) {
       const unknown = Object.keys(named).find((name) => documents.every((document) => document.name !== name))
       if (unknown === undefined) continue
-      return new SourceError({
-        place: directory,
-        detail: `"${option}" names the document "${unknown}", but there is no ${unknown}.csv or ${unknown}.json in it.${withSpreadsheet(unknown, spreadsheets)}`
-      })
+      return noDocument(
+        unknown,
+        false,
+        documents.flatMap(({ file = "" }) => file)
+      )
     }
     return Effect.void
   }
@@ -227,18 +266,15 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
       }))
       const refused = flawed.find(({ flaw, isNamed }) => isNamed && isUseless(flaw))
       if (refused !== undefined) {
-        return yield* new SourceError({
-          place: printablePath(refused.path),
-          detail: `${refused.flaw.detail}.`
-        })
+        return yield* failureAbout(mistake("file:flaw", { name: printablePath(refused.path) }, refused.flaw))
       }
       yield* notice([
-        ...look.leftOut.map((text) => note(text)),
-        ...[...spreadsheets.values()].map((path) => note(noTable(path), path)),
+        ...look.leftOut.map((mistake) => warningOf("content:note", "", mistake)),
+        ...[...spreadsheets.values()].map((path) => warningOf("content:note", path, noTable(path))),
         ...flawed.flatMap(({ flaw, isNamed, path }) =>
           (isNamed || isUseless(flaw) || flaw.wrong === "picture") &&
           !(flaw.isShrinkable && images !== undefined)
-            ? [{ code: codeOf[flaw.wrong], subject: path, text: `${printablePath(path)}: ${flaw.detail}.` }]
+            ? [warningOf(codeOf[flaw.wrong], path, mistake("file:flaw", { name: printablePath(path) }, flaw))]
             : []
         )
       ])
@@ -251,7 +287,12 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
         place: Effect.provide(linkReused(saved, target), environment)
       }
     })
-    return Effect.succeed({ documents, files, isFile: (path: string) => named.find(path) === path })
+    return Effect.succeed({
+      documents,
+      files,
+      isFile: (path: string) => named.find(path) === path,
+      similar: named.similar
+    })
   }
 
   const documentSource = yield* DocumentSource.make({
@@ -270,14 +311,25 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
     return yield* documentSource.fetch({ ...target, ...found })
   })
 
-  const file = options.problems && (yield* makeProblemsFile(id, directory, calls))
+  const { problems } = options
+  const language = problems && (problems === "file" ? "en" : (problems.language ?? "en"))
+  const file = language && (yield* makeProblemsFile(id, directory, languages[language], calls))
+
+  /** Whether the screens show something of this folder already. */
+  const hadContent = yield* Ref.make(false)
 
   const source: ContentSource = {
     ...documentSource,
     hasDocuments: options.documents,
-    report: file && ((problems) => Effect.provide(file.report(problems), environment)),
+    report:
+      file &&
+      ((problems) =>
+        Effect.flatMap(Ref.get(hadContent), (hadContent) =>
+          Effect.provide(file.report({ problems, hadContent }), environment)
+        )),
     fetch: (target) =>
-      notInside(directory, target).pipe(
+      Ref.set(hadContent, Option.isSome(target.previous)).pipe(
+        Effect.zipRight(notInside(directory, target)),
         Effect.zipRight(refusePrivate),
         Effect.zipRight(
           folder.take(
@@ -310,10 +362,7 @@ const checkFiles = (files: ReadonlyArray<FolderFile>): Effect.Effect<void, Sourc
   const empty = files.find(({ path, size }) => size === 0 && isShownType(path))
   return empty === undefined
     ? Effect.void
-    : new SourceError({
-        place: printablePath(empty.path),
-        detail: "is empty, perhaps because copying was interrupted. Copy it again, or remove it."
-      })
+    : failureAbout(mistake("file:empty", { name: printablePath(empty.path) }))
 }
 
 /** The spreadsheets at the top of the folder whose names are no document's name, by their names. */
@@ -325,15 +374,8 @@ const spreadsheetsIn = ({ files }: FolderLook, documents: ReadonlySet<string>): 
     })
   )
 
-const withSpreadsheet = (name: string, spreadsheets: ReadonlyMap<string, string>): string => {
-  const spreadsheet = spreadsheets.get(name)
-  return spreadsheet === undefined ? "" : ` ${noTable(spreadsheet)}`
-}
-
-const noTable = (spreadsheet: string): string =>
-  /\.(?:tsv|txt)$/i.test(spreadsheet)
-    ? `${spreadsheet}: this is saved as a file, and is no document, because its name ends in neither .csv nor .json. Rename it.`
-    : `${spreadsheet}: this spreadsheet is saved as a file, and is no table. Export it as CSV, in Excel with the file type "CSV UTF-8".`
+const noTable = (spreadsheet: string): Mistake =>
+  mistake(/\.(?:tsv|txt)$/i.test(spreadsheet) ? "file:ending" : "file:spreadsheet", { name: spreadsheet })
 
 const isNew = ({ previous }: FetchTarget, fingerprint: string): boolean =>
   !Option.exists(previous, (before) => Option.contains(before.fingerprint, fingerprint))

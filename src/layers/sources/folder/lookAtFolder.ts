@@ -12,11 +12,11 @@ import * as Schema from "effect/Schema"
 import { forEachFile, toError } from "../../../files/fileBatch.ts"
 import { fileName, foldCase, isPortableFileName } from "../../../files/fileName.ts"
 import { explain, isPassing } from "../../../files/systemError.ts"
+import { type Code, type Fields, type Mistake, mistake, sentenceOf } from "../../../internal/mistake.ts"
 import { printableLine } from "../../../internal/printable.ts"
 import { OptionalErrorChain } from "../../../internal/SerializedError.ts"
 import { errorCode } from "../../../internal/serializeError.ts"
-import { SourceError } from "../../../services/SourceError.ts"
-import { placeText, type TextMistake } from "../../documents/textMistakes.ts"
+import { failureAbout, SourceError } from "../../../services/SourceError.ts"
 import type { FolderCalls } from "./folderCalls.ts"
 
 /** The properties that show whether a file is unchanged. */
@@ -47,8 +47,8 @@ export interface FolderLook {
   readonly folders: ReadonlyArray<string>
   /** Changes with any name, size or date. */
   readonly stamp: string
-  /** The entries that look like files but are left out, with the reasons, for people. */
-  readonly leftOut: ReadonlyArray<string>
+  /** Why entries that look like files are left out. */
+  readonly leftOut: ReadonlyArray<Mistake>
 }
 
 /** The temporary and permanent files of the operating system, editors and browsers. */
@@ -100,10 +100,7 @@ const checkPlaceholders = (
   for (const name of names) {
     const [, hidden, file = hidden] = inCloud.exec(name) ?? []
     if (file === undefined || names.includes(file)) continue
-    return new SourceError({
-      place: printablePath(prefix + file),
-      detail: `it is only in the cloud: here is its placeholder ${JSON.stringify(printablePath(name))}. Keep this folder on this machine ("Always keep on this device").`
-    })
+    return refusal("folder:cloud", prefix + file, { placeholder: printablePath(name) })
   }
   return Effect.void
 }
@@ -156,7 +153,7 @@ export const makeLook = (directory: string, hasDocuments: boolean, call: FolderC
     if (root === undefined) return nothing
     const files: FolderFile[] = []
     const folders: string[] = []
-    const leftOut: string[] = []
+    const leftOut: Mistake[] = []
     const listedNow = new Map<string, Listed>()
 
     /** `undefined` for a file that has vanished since its folder was listed, or whose name is no UTF-8. */
@@ -164,9 +161,7 @@ export const makeLook = (directory: string, hasDocuments: boolean, call: FolderC
       asking.catch((cause) => {
         if (errorCode(cause) !== "ENOENT") throw unreadable(path)(cause)
         if (path.includes("\ufffd")) {
-          leftOut.push(
-            `${printablePath(path)}: the name of this file is no UTF-8, so it is left out. Rename it.`
-          )
+          leftOut.push(mistake("name:encoding", { name: printablePath(path) }))
         }
         return undefined
       })
@@ -182,14 +177,11 @@ export const makeLook = (directory: string, hasDocuments: boolean, call: FolderC
         call(() => disk.lstat(target))
       )
       if (entry.isSymbolicLink() && stats?.isDirectory()) {
-        throw new SourceError({
-          place: printablePath(path),
-          detail: "is a link to a folder. Copy the folder itself."
-        })
+        throw refusal("link:folder", path)
       }
       if (stats?.isFile()) return { path, place: target, call, ...seenOf(stats) }
       if (stats !== undefined)
-        leftOut.push(`${printablePath(path)}: it is ${kindOf(stats)}, and no file, so it is left out.`)
+        leftOut.push(mistake("file:special", { name: printablePath(path) }, { kind: kindOf(stats) }))
       return undefined
     }
 
@@ -253,8 +245,11 @@ const stampOf = (files: ReadonlyArray<FolderFile>): string => {
   return hash.digest("hex")
 }
 
-const kindOf = (stats: Stats): string =>
-  stats.isFIFO() ? "a pipe" : stats.isSocket() ? "a socket" : "a device"
+const kindOf = (stats: Stats) => (stats.isFIFO() ? "pipe" : stats.isSocket() ? "socket" : "device")
+
+/** The failure about a file. */
+const refusal = <C extends Code>(code: C, path: string, ...fields: Fields[C]): SourceError =>
+  failureAbout(mistake(code, { name: printablePath(path) }, ...fields))
 
 const attempt = <A>(
   action: () => Promise<A>,
@@ -282,14 +277,14 @@ const targetOf = async (
   path: string,
   call: FolderCalls["call"]
 ): Promise<string> => {
-  const refuse = (detail: string) => new SourceError({ place: printablePath(path), detail })
   const target = await call(() => disk.realpath(place)).catch((cause) => {
     if (cause instanceof SourceError) throw cause
-    throw refuse("is a broken link.")
+    throw refusal("link:broken", path)
   })
-  if (!isIn(root, target)) throw refuse("is a link that leads out of the folder. Copy the file into it.")
+  if (!isIn(root, target)) throw refusal("link:outside", path)
   return target
 }
+
 /** Each name must be valid on every system, and distinct from the others. */
 const checkNames = (
   prefix: string,
@@ -298,25 +293,15 @@ const checkNames = (
 ): Effect.Effect<void, SourceError> => {
   const wrong = names.find((name) => !isPortableFileName(name))
   if (wrong !== undefined) {
-    return new SourceError({
-      place: printablePath(prefix + wrong),
-      detail: "Windows cannot store a file of this name. Rename it."
-    })
+    return refusal("name:windows", prefix + wrong)
   }
   const byKey = new Map<string, string>()
   for (const name of names) {
     const key = foldCase(areDocuments ? pathInVersion(name) : name)
     const other = byKey.get(key)
     if (other !== undefined) {
-      return new SourceError({
-        place: `${printablePath(prefix + other)} and ${printablePath(prefix + name)}`,
-        detail:
-          areDocuments && documentName(name) !== undefined
-            ? `each would be the document ${JSON.stringify(documentName(name))}. Rename or remove one.`
-            : other === name
-              ? "their names are the same, written with different Unicode characters, so a version cannot have both. Rename or remove one."
-              : "their names differ in case only, so Windows and macOS cannot store both. Rename one."
-      })
+      const document = areDocuments ? documentName(name) : undefined
+      return refusal("name:same", prefix + name, { other: printablePath(prefix + other), document })
     }
     byKey.set(key, name)
   }
@@ -351,12 +336,17 @@ export const unreadable =
   (cause: unknown): SourceError | FolderInUse => {
     if (cause instanceof SourceError || cause instanceof FolderInUse) return cause
     if (errorCode(cause) === "ENOENT") return stillWritten(path)
-    const detail = `cannot be read: ${explain(toError(cause))}`
-    return isPassing(cause)
-      ? new FolderInUse({ file: path, detail, cause })
-      : new SourceError({ place: printablePath(path), detail, cause })
+    return failed(path, "read", cause)
   }
 
-/** For the people who edit the file. */
-export const mistaken = (file: string, mistake: TextMistake): SourceError =>
-  new SourceError({ place: placeText(file, mistake), detail: mistake.problem })
+/** The failure of the system to read or copy a file. */
+export const failed = (path: string, did: "read" | "copied", cause: unknown): SourceError | FolderInUse => {
+  const problem = mistake(
+    "file:system",
+    { name: printablePath(path) },
+    { did, reason: explain(toError(cause)) }
+  )
+  return isPassing(cause)
+    ? new FolderInUse({ file: path, detail: sentenceOf(problem), cause })
+    : failureAbout(problem, { cause })
+}

@@ -9,10 +9,11 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import { closestName } from "../../../internal/closestName.ts"
+import { mistake } from "../../../internal/mistake.ts"
+import type { MistakePlace } from "../../../internal/mistakeParts.ts"
 import { makeGiveWay } from "../../../internal/nextTurn.ts"
-import { excerpt, quotedName } from "../../../internal/printable.ts"
-import { countText } from "../../../internal/readable.ts"
-import { note, type Warning } from "../../../services/Warning.ts"
+import { excerpt } from "../../../internal/printable.ts"
+import { type Warning, warningOf } from "../../../services/Warning.ts"
 import { mapParts } from "../../documents/jsonValues.ts"
 import { decode } from "../../documents/media/links.ts"
 import { isShownType } from "../../documents/media/mediaTypes.ts"
@@ -78,12 +79,13 @@ const maxListed = 10
 
 /**
  * Returns the value with cells replaced by the paths of their files, cells at `pictures` by objects with a
- * `localPath`, and the first ten cells whose files are missing.
+ * `localPath`, and the first ten cells whose files are missing, except in fields that another part checks (`isSaid`).
  */
 export const nameFiles = Effect.fnUntraced(function* (
   value: unknown,
   files: NamedFiles,
-  pictures: ReadonlyArray<PathPattern.PathPattern>
+  pictures: ReadonlyArray<PathPattern.PathPattern>,
+  isSaid: (field: string) => boolean
 ) {
   const missing: MissingFile[] = []
   let count = 0
@@ -94,7 +96,7 @@ export const nameFiles = Effect.fnUntraced(function* (
     if (!(isPicture || namesFile(cell)) || cell.trim() === "") return cell
     const found = files.find(cell)
     if (found === undefined) {
-      if (scheme.test(cell)) return cell
+      if (scheme.test(cell) || isSaid(path[0] ?? "")) return cell
       count += 1
       if (missing.length < maxListed) missing.push({ record, field: PathPattern.format(path), cell })
       return cell
@@ -117,20 +119,31 @@ export const nameFiles = Effect.fnUntraced(function* (
   return { value: records, missing, count }
 })
 
-/** The warnings for editors. `place` describes the place of a record. */
+/** The warnings for editors. `place` is the place of a record. */
 export const missingWarnings = (
   missing: ReadonlyArray<MissingFile>,
   count: number,
   files: NamedFiles,
-  place: (record: number | undefined) => string
+  place: (record: number | undefined) => MistakePlace
 ): ReadonlyArray<Warning> => [
-  ...missing.map(({ cell, field, record }) => {
-    const similar = files.similar(cell)
-    const hint = similar === undefined ? "" : ` Is it ${quotedName(similar, 300)}?`
-    const text = `${place(record)}, ${JSON.stringify(excerpt(field))}: there is no file ${quotedName(cell, 300)} in the folder.${hint}`
-    return { code: "file:missing", subject: field, text }
-  }),
+  ...missing.map(({ cell, field, record }) =>
+    warningOf(
+      "file:missing",
+      field,
+      mistake(
+        "file:missing",
+        { ...place(record), field: excerpt(field) },
+        { file: cell, similar: files.similar(cell) }
+      )
+    )
+  ),
   ...(count > missing.length
-    ? [note(`${countText(count - missing.length, "more file")} in cells: not in the folder.`)]
+    ? [
+        warningOf(
+          "content:note",
+          "",
+          mistake("file:more", { name: place(undefined).name }, { count: count - missing.length })
+        )
+      ]
     : [])
 ]

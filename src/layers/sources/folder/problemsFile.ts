@@ -12,6 +12,8 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import { isHeldOpen } from "../../../files/systemError.ts"
+import type { Language } from "../../../internal/englishMistakes.ts"
+import { mistakeText } from "../../../internal/mistake.ts"
 import { printableLine } from "../../../internal/printable.ts"
 import { messageOf } from "../../../internal/SerializedError.ts"
 import { makeWarnWhile } from "../../../internal/warnOnce.ts"
@@ -20,9 +22,15 @@ import type { FolderCalls } from "./folderCalls.ts"
 import { readFile } from "./folderFiles.ts"
 import { problemsName, seenOf } from "./lookAtFolder.ts"
 
+/** The problems of a source, and whether the screens show something of its folder already. */
+interface Reported {
+  readonly problems: ReadonlyArray<SourceProblem>
+  readonly hadContent: boolean
+}
+
 /** Sources of one folder share its file: their problems, by the ids of the sources. */
 const makeShared = () => ({
-  problems: new Map<string, ReadonlyArray<SourceProblem>>(),
+  problems: new Map<string, Reported>(),
   oneAtATime: Effect.unsafeMakeSemaphore(1)
 })
 
@@ -35,6 +43,7 @@ const sharedFiles = new Map<string, ReturnType<typeof makeShared>>()
 export const makeProblemsFile = Effect.fnUntraced(function* (
   source: string,
   directory: string,
+  language: Language,
   { call, guard }: FolderCalls
 ) {
   const place = join(directory, problemsName)
@@ -58,8 +67,7 @@ export const makeProblemsFile = Effect.fnUntraced(function* (
   const write = Effect.gen(function* () {
     // A folder that hangs would keep one more thread for each try to write.
     yield* guard(Effect.tryPromise(() => call(() => access(directory))))
-    const problems = [...shared.problems.values()].flat()
-    const next = problems.length === 0 ? undefined : problemsText(problems)
+    const next = problemsText([...shared.problems.values()], language)
     const text = yield* before(next)
     // If nothing had to be written, it is unknown whether writing would work.
     if (yield* replace(place, text, next)) yield* warning.works
@@ -68,9 +76,9 @@ export const makeProblemsFile = Effect.fnUntraced(function* (
     shared.oneAtATime.withPermits(1)
   )
   return {
-    report: (problems: ReadonlyArray<SourceProblem>) =>
+    report: (reported: Reported) =>
       Effect.zipRight(
-        Effect.sync(() => shared.problems.set(source, problems)),
+        Effect.sync(() => shared.problems.set(source, reported)),
         write
       ),
     /** Retries a failed write, for example after an editor had the file open. */
@@ -99,18 +107,25 @@ const replace = Effect.fnUntraced(function* (
   return true
 })
 
-/** The text of the file: UTF-8 with a byte order mark, and line ends of Windows, for all editors. */
-const problemsText = (problems: ReadonlyArray<SourceProblem>): string => {
+/**
+ * The text of the file: UTF-8 with a byte order mark, and line ends of Windows, for all editors. `undefined` if there
+ * are no problems.
+ */
+const problemsText = (all: ReadonlyArray<Reported>, language: Language): string | undefined => {
+  const problems = all.flatMap(({ problems }) => problems)
+  if (problems.length === 0) return undefined
+  const { rejected, rejectedFirst, shown, title, todo } = language.file
+  const isRejected = problems.some(({ isRejected }) => isRejected)
+  const texts = problems.map(({ mistake, text }) =>
+    printableLine(mistake === undefined ? text : mistakeText(mistake, language), 2000)
+  )
   const lines = [
-    "Vitrine: problems in this folder",
+    title,
     "",
-    problems.some(({ isRejected }) => isRejected)
-      ? "The changes in this folder are NOT shown. The screens keep what they showed before."
-      : "The content of this folder is shown. Please look at this:",
+    isRejected ? (all.some(({ hadContent }) => hadContent) ? rejected : rejectedFirst) : shown,
     "",
-    ...problems.flatMap(({ text }, index) => [`${index + 1}. ${printableLine(text, 2000)}`, ""]),
-    "What to do: correct the files that are named above, and save them. This file goes away by itself",
-    "a few seconds later. It is not part of the exhibition.",
+    ...[...new Set(texts)].flatMap((text, index) => [`${index + 1}. ${text}`, ""]),
+    ...todo,
     ""
   ]
   return `\ufeff${lines.join("\r\n")}`

@@ -3,17 +3,21 @@
  */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
-import { sizeText } from "../../../internal/readable.ts"
-import { SourceError } from "../../../services/SourceError.ts"
+import { at, type Mistake, mistake } from "../../../internal/mistake.ts"
+import type { MistakePlace } from "../../../internal/mistakeParts.ts"
+import type { RecordKey } from "../../../internal/recordKey.ts"
+import { failureAbout, type SourceError } from "../../../services/SourceError.ts"
+import { placed } from "../../../services/Warning.ts"
 import type { Delimiter } from "../../documents/csvText.ts"
 import { withTextPlace } from "../../documents/Document.ts"
+import type { FieldType } from "../../documents/DocumentConfig.ts"
 import { keyValues } from "../../documents/keyValues.ts"
 import type { PathPattern } from "../../documents/media/PathPattern.ts"
 import { parseCsv, parseJson } from "../../documents/readText.ts"
-import { decodeText, type TextMistake } from "../../documents/textMistakes.ts"
+import { decodeText } from "../../documents/textMistakes.ts"
 import { notice } from "../../documents/warnings.ts"
 import { readFile } from "./folderFiles.ts"
-import { type FolderFile, FolderInUse, mistaken, printablePath } from "./lookAtFolder.ts"
+import { type FolderFile, type FolderInUse, printablePath } from "./lookAtFolder.ts"
 import { missingWarnings, type NamedFiles, nameFiles } from "./namedFiles.ts"
 
 /** Reads a document. A row of CSV is an object of texts, without its empty cells. */
@@ -21,42 +25,55 @@ export const readDocument = (file: FolderFile, options: ReadOptions) =>
   readWith(
     file,
     options,
-    Effect.fnUntraced(function* (text, place) {
+    Effect.fnUntraced(function* (text, name) {
       if (!isCsv(file.path)) {
-        const value = yield* parseJson(text, place)
-        return yield* named(value, options, (record) =>
-          record === undefined ? place : `${place}, record ${record + 1}`
-        )
+        const value = yield* parseJson(text, name)
+        return yield* named(value, options, (record) => ({
+          name,
+          ...(record !== undefined && { record: String(record + 1) })
+        }))
       }
-      const { lines, records } = yield* parseCsv(text, { delimiter: options.delimiter, place })
-      const value = yield* named(records, options, (record = 0) => `${place}, line ${lines[record]}`)
+      const { errors, records, rows } = yield* parseCsv(text, csvOptions(name, options))
+      const value = yield* named(records, options, (record) => ({
+        name,
+        ...(record !== undefined && { rows: [{ row: rows[record], id: records[record]?.[idOf(options)] }] })
+      }))
       return Array.isArray(value)
-        ? value.map((record: object, index) =>
-            withTextPlace(record, { file: place, line: lines[index] ?? 0 })
-          )
+        ? value.map((record: object, index) => {
+            const row = records[index]
+            return withTextPlace(record, { row: rows[index] ?? 0, errors: row && errors.get(row) })
+          })
         : value
     })
   )
+
+const idOf = ({ key: [id = "", ...more] = [] }: ReadOptions): string =>
+  id === "" || more.length > 0 ? "id" : id
+
+const csvOptions = (file: string, options: ReadOptions) => ({
+  file,
+  delimiter: options.delimiter,
+  id: idOf(options),
+  isSaid: (column: string) => options.typeOf(column)?.endsWith("?") === false
+})
 
 /** Reads CSV with the columns `key` and `value` as one object. */
 export const readKeyValues = (file: FolderFile, options: ReadOptions) =>
   readWith(
     file,
     options,
-    Effect.fnUntraced(function* (text, place) {
-      const { lines, records } = yield* parseCsv(text, { delimiter: options.delimiter, place })
-      const lineOf = new Map(lines.map((line) => [`line ${line}`, line]))
-      const rows = records.map((fields, index) => ({ id: `line ${lines[index]}`, fields }))
+    Effect.fnUntraced(function* (text, name) {
+      const { records, rows } = yield* parseCsv(text, { file: name, delimiter: options.delimiter })
       const { recordOf, value, warnings } = yield* keyValues(
-        rows,
-        (detail) => new SourceError({ place, detail })
+        records.map((fields, index) => ({ id: String(rows[index]), fields })),
+        (row) => ({ row: Number(row) })
       )
-      yield* notice(warnings.map((warning) => ({ ...warning, text: `${place}: ${warning.text}` })))
+      yield* notice(warnings.map(placed({ name })))
       const textPlaceOf = (key: string) => {
-        const line = lineOf.get(recordOf(key) ?? "")
-        return line === undefined ? undefined : { file: place, line }
+        const row = recordOf(key)
+        return row === undefined ? undefined : { row: Number(row) }
       }
-      const found = yield* named(value, options, () => place)
+      const found = yield* named(value, options, () => ({ name }))
       return { value: Predicate.isReadonlyRecord(found) ? found : value, recordOf, textPlaceOf }
     })
   )
@@ -68,19 +85,15 @@ export const isCsv = (path: string): boolean => /\.csv$/i.test(path)
 const readWith = <A>(
   file: FolderFile,
   { maxBytes }: ReadOptions,
-  read: (text: string, place: string) => Effect.Effect<A, TextMistake | SourceError>
+  read: (text: string, place: string) => Effect.Effect<A, Mistake>
 ): Effect.Effect<A, SourceError | FolderInUse> => {
   const { path, size } = file
+  const name = printablePath(path)
   return size > maxBytes
-    ? new SourceError({
-        place: path,
-        detail: `it has ${sizeText(size)}, which is more than "maxBytes" allows (${sizeText(maxBytes)}).`
-      })
-    : readFile(file).pipe(
-        Effect.flatMap(decodeText),
-        Effect.flatMap((text) => read(text, printablePath(path))),
-        Effect.mapError((error) =>
-          error instanceof SourceError || error instanceof FolderInUse ? error : mistaken(path, error)
+    ? failureAbout(mistake("text:long", { name }, { size, most: maxBytes }))
+    : Effect.flatMap(readFile(file), (bytes) =>
+        Effect.flatMap(decodeText(bytes), (text) => read(text, name)).pipe(
+          Effect.mapError((mistake) => failureAbout(at({ name }, mistake)))
         )
       )
 }
@@ -88,11 +101,12 @@ const readWith = <A>(
 /** The value with cells replaced by the paths of their files, with warnings about missing files. */
 const named = (
   value: unknown,
-  { files, pictures }: ReadOptions,
-  place: (record: number | undefined) => string
+  { files, pictures, typeOf }: ReadOptions,
+  place: (record: number | undefined) => MistakePlace
 ) =>
-  Effect.flatMap(nameFiles(value, files, pictures), ({ count, missing, value }) =>
-    Effect.as(notice(missingWarnings(missing, count, files, place)), value)
+  Effect.flatMap(
+    nameFiles(value, files, pictures, (field) => /^file/.test(typeOf(field) ?? "")),
+    ({ count, missing, value }) => Effect.as(notice(missingWarnings(missing, count, files, place)), value)
   )
 
 /** The options for reading documents of a folder. */
@@ -104,4 +118,8 @@ interface ReadOptions {
   readonly maxBytes: number
   /** The paths of cells that contain pictures. */
   readonly pictures: ReadonlyArray<PathPattern>
+  /** The fields that identify a record. */
+  readonly key?: RecordKey | undefined
+  /** The expected type of a field, if there is one. */
+  readonly typeOf: (field: string) => FieldType | undefined
 }

@@ -10,15 +10,13 @@ import { dirname, join } from "node:path"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { forEachFile, toError } from "../../../files/fileBatch.ts"
-import { explain, isPassing } from "../../../files/systemError.ts"
 import type { AttachmentProgress, FetchTarget, PreviousContent } from "../../../services/ContentSource.ts"
-import { SourceError } from "../../../services/SourceError.ts"
 import { takeOver } from "../../documents/Document.ts"
 import { ownFlawsOf, readIndex } from "../../documents/media/mediaIndex.ts"
 import type { Flaw } from "../../documents/media/verdict.ts"
 import { makeDownloadCounter } from "../../httpClient/downloadCounter.ts"
 import { copyFile, type Digested, digestOf } from "./folderFiles.ts"
-import { type FolderFile, FolderInUse, isSame, unreadable } from "./lookAtFolder.ts"
+import { type FolderFile, failed, isSame, unreadable } from "./lookAtFolder.ts"
 
 interface SavedFile extends FolderFile, Digested {
   /** Whether the last version has it. */
@@ -108,14 +106,7 @@ export const linkReused = (files: ReadonlyArray<SavedFile>, target: FetchTarget)
     : Effect.mapError(takeOver(target, reused), cannotCopy(target.directory))
 }
 
-const cannotCopy =
-  (place: string) =>
-  (cause: Error): SourceError | FolderInUse => {
-    const detail = `cannot be copied: ${explain(cause)}`
-    return isPassing(cause)
-      ? new FolderInUse({ file: place, detail, cause })
-      : new SourceError({ place, detail, cause })
-  }
+const cannotCopy = (place: string) => (cause: Error) => failed(place, "copied", cause)
 
 const fileIn = ({ files }: PreviousContent, path: string) =>
   Object.hasOwn(files, path) ? files[path] : undefined

@@ -14,6 +14,7 @@ import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
+import { sentenceOf } from "../../../internal/mistake.ts"
 import { excerpt } from "../../../internal/printable.ts"
 import { optional } from "../../../internal/schemas.ts"
 import { type Pacer, RequestPacing } from "../../../services/RequestPacing.ts"
@@ -23,7 +24,6 @@ import {
   TableError,
   type TableRecord
 } from "../../../services/TableSourceClient.ts"
-import { TooMuch } from "../../documents/budget.ts"
 import { parsePage } from "../../documents/readText.ts"
 import { withRetries } from "../../httpClient/httpFailure.ts"
 import type { Request as HttpRequest } from "../../httpClient/Requests.ts"
@@ -98,8 +98,8 @@ export const makeApi = Effect.fnUntraced(function* (options: AirtableClientOptio
       : Effect.mapError(parsePage(text), (mistake) =>
           unexpected(
             request,
-            mistake instanceof TooMuch
-              ? mistake.problem
+            mistake.code === "budget:limit"
+              ? sentenceOf(mistake)
               : `the answer is no JSON${after(": ", quote(readErrorResponse(text).words))}`
           )
         )

@@ -95,7 +95,9 @@ const inLinks = (error: ReadError): ReadError =>
 
 const keysOf = Effect.fnUntraced(function* (table: string, pages: Pages) {
   const rows = Chunk.toArray(yield* Stream.runCollect(Stream.flattenIterables(pages)))
-  const { recordOf, value, warnings } = yield* keyValues(rows, failedInTable(table))
+  const { recordOf, value, warnings } = yield* Effect.mapError(keyValues(rows), (mistake) =>
+    failedInTable(table)(mistake)
+  )
   yield* notice(warnings)
   return { recordOf, value }
 })

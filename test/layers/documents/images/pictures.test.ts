@@ -240,7 +240,7 @@ describe("the pictures of a source", () => {
       const said = warnings.join("\n")
       for (const kind of ["HEIC", "a file of Photoshop", "JPEG XL", "JPEG 2000", "the RAW of a camera"]) {
         expect(said).toContain(
-          `cannot be made: it is ${kind}, which browsers do not show: export it as JPEG.`
+          `cannot be made smaller: it is ${kind}, which browsers do not show: export it as JPEG.`
         )
       }
       expect(warnings).toHaveLength(5)

@@ -118,7 +118,7 @@ describe("the sizes of pictures", () => {
         "attachments/own.png": "<html>404"
       })
       expect((yield* Effect.flip(fetch())).message).toContain(
-        'Document "objects.json", record 7, field "file": the sizes of the picture "attachments/own.png" cannot be made: it is no picture'
+        'Document "objects.json", record 7, field "file": the picture "attachments/own.png" cannot be made smaller: it is no picture'
       )
       set({ "objects.json": [{ id: "8", images: [{ url: "/broken.jpg" }] }] })
       expect((yield* Effect.flip(fetch())).message).toMatch(

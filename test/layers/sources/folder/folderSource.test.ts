@@ -448,14 +448,17 @@ describe("a folder as a source", () => {
   )
 
   it.scoped.each<readonly [Files, RegExp]>([
-    [{ "a.csv": "x,y\n1,2\n3\n" }, /a\.csv, line 3: the row does not have as many cells/],
+    [{ "a.csv": "x,y\n1,2\n3\n" }, /a\.csv, row 3: the row does not have as many cells/],
     [{ "a.json": '[\n{"a":1\n' }, /a\.json, line 3, column 1: is not valid JSON/],
-    [{ "a.csv": "x\n", "a.json": "[]" }, /a\.csv and a\.json: each would be the document "a"/],
-    [{ "p/a.jpg": "", "p/A.jpg": "" }, /p\/(a|A)\.jpg and p\/(a|A)\.jpg: their names differ in case only/],
+    [{ "a.csv": "x\n", "a.json": "[]" }, /a\.json: it and "a\.csv" would be the same document "a"/],
+    [
+      { "p/a.jpg": "", "p/A.jpg": "" },
+      /p\/(a|A)\.jpg: it and "p\/(a|A)\.jpg" have one name for Windows or macOS/
+    ],
     [{ "p/what?.jpg": "" }, /p\/what\?\.jpg: Windows cannot store a file of this name/],
     [
       { "a.json": "[]", "p/ä.jpg": "", "p/a\u0308.jpg": "" },
-      /p\/ä\.jpg and p\/ä\.jpg: their names are the same, written with different Unicode characters, so /
+      /p\/ä\.jpg: it and "p\/ä\.jpg" have one name for Windows or macOS/
     ],
     [{ ".hidden": "" }, /…\/content: there are no files in this folder/]
   ])("says what is wrong with %j", ([files, message]) =>
@@ -511,7 +514,7 @@ describe("a folder as a source", () => {
   it.scoped("reports a document in the options that does not exist", () =>
     Effect.gen(function* () {
       expect(yield* folderOf(example, { keys: { Object: "id" } })).toBe(
-        'Source "exhibits": …/content: "keys" names the document "Object", but there is no Object.csv or Object.json in it.'
+        'Source "exhibits": the configuration expects Object.csv or Object.json, and this file is missing. There are: Objects.csv, Settings.json.'
       )
       expect(yield* folderOf(example, { maxBytes: 20 })).toMatch(
         /Objects\.csv: it has 37 bytes, which is more than/
@@ -567,10 +570,10 @@ describe("a folder as a source", () => {
         "photos/bell.jpg": "a bell"
       })
       expect(textsOf((yield* fetch()).warnings)).toEqual([
-        'Document "Objects": Objects.csv, line 4, "photo": there is no file "photos/bel.jpg" in the folder. Is it "photos/bell.jpg"?',
-        'Document "Objects": Objects.csv, line 5, "film": there is no file "bell.jpg" in the folder. Is it "photos/bell.jpg"?',
-        'Document "Start": Start.json, "film": there is no file "films/start.mp4" in the folder.',
-        'Document "Tours": Tours.json, record 1, "stops.0.photo": there is no file "PHOTOS\\\\bell.JPG" in the folder. Is it "photos/bell.jpg"?'
+        'Objects.csv, row 4 (2), "photo": there is no file "photos/bel.jpg" in the folder. Is it "photos/bell.jpg"?',
+        'Objects.csv, row 5 (3), "film": there is no file "bell.jpg" in the folder. Is it "photos/bell.jpg"?',
+        'Start.json, "film": there is no file "films/start.mp4" in the folder.',
+        'Tours.json, record 1, "stops.0.photo": there is no file "PHOTOS\\\\bell.JPG" in the folder. Is it "photos/bell.jpg"?'
       ])
     }).pipe(run)
   )
@@ -595,9 +598,9 @@ describe("a folder as a source", () => {
           ["photos/bell 1.jpg?w=800", 3]
         ].map(
           ([cell, record]) =>
-            `Document "Objects": Objects.json, record ${record}, "photo": there is no file "${cell}" in the folder. Is it "photos/bell 1.jpg"?`
+            `Objects.json, record ${record}, "photo": there is no file "${cell}" in the folder. Is it "photos/bell 1.jpg"?`
         ),
-        `Document "Objects": "photo" leads to somebody's computer in 1 place, where screens cannot read it: C:\\photos\\bell 1.jpg. Put the file beside the content, and name it there.`
+        `Objects.json: "photo" leads to somebody's computer in 1 place, where screens cannot read it: C:\\photos\\bell 1.jpg. Put the file beside the content, and name it there.`
       ])
     }).pipe(run)
   )
@@ -625,8 +628,8 @@ describe("a folder as a source", () => {
         photo: "photos/bell.jpg"
       })
       expect(textsOf(warnings)).toEqual([
-        'Document "Objects": Objects.csv, line 3, "photo": there is no file "photos/be\\u00adll.jpg" in the folder. Is it "photos/bell.jpg"?',
-        'Document "Objects": Objects.csv, line 4, "photo": there is no file "photos/bell.j\\u00adpg" in the folder. Is it "photos/bell.jpg"?'
+        'Objects.csv, row 3 (2), "photo": there is no file "photos/be\\u00adll.jpg" in the folder. Is it "photos/bell.jpg"?',
+        'Objects.csv, row 4 (3), "photo": there is no file "photos/bell.j\\u00adpg" in the folder. Is it "photos/bell.jpg"?'
       ])
     }).pipe(run)
   )
@@ -637,10 +640,8 @@ describe("a folder as a source", () => {
       const { fetch } = yield* setUp({ "Objects.csv": `id,photo\n${rows.join("\n")}\n` })
       const { warnings } = yield* fetch()
       expect(textsOf(warnings)).toHaveLength(11)
-      expect(textsOf(warnings)?.at(-2)).toMatch(/line 11, "photo": there is no file "photos\/9\.jpg"/)
-      expect(textsOf(warnings)?.at(-1)).toBe(
-        'Document "Objects": 1990 more files in cells: not in the folder.'
-      )
+      expect(textsOf(warnings)?.at(-2)).toMatch(/row 11 \(9\), "photo": there is no file "photos\/9\.jpg"/)
+      expect(textsOf(warnings)?.at(-1)).toBe("Objects.csv: 1990 more files in cells: not in the folder.")
     }).pipe(run)
   )
 
@@ -700,7 +701,7 @@ describe("a folder as a source", () => {
         { id: "2", photo: "photos/boat.png" }
       ])
       expect(textsOf(warnings)).toEqual([
-        expect.stringMatching(/line 3, "photo": there is no file "photos\/boat\.png"/)
+        expect.stringMatching(/row 3 \(2\), "photo": there is no file "photos\/boat\.png"/)
       ])
     }).pipe(run)
   )

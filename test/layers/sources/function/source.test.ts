@@ -152,7 +152,7 @@ describe("a source from a function", () => {
         expect: { events: { fields: { title: "text" } } }
       })
       expect(error.message).toBe(
-        'Source "events": Document "events", record opening, field "title": expected text, found nothing. No record has "title".'
+        'Source "events": Document "events", record opening, field "title": expected text, found nothing. There is no "title" at all: was it renamed or removed?'
       )
       expect(error.violations).toHaveLength(1)
     }).pipe(run)
@@ -452,7 +452,7 @@ describe("a mistake in the function of a source", () => {
       "malformed CSV, with its line",
       ScriptedServer.text(200, "id;title\n1;Bell\n2\n"),
       "csv",
-      /this is no CSV, line 3: the row does not have as many cells as the header line/
+      /this is no CSV, row 3: the row does not have as many cells as the header line/
     ],
     [
       "a web page instead of JSON",
