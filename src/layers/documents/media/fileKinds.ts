@@ -122,6 +122,17 @@ export const isCut = async ({ end, type }: FileKind, bytes: FileBytes): Promise<
 
 const partBytes = 64 * 1024
 
+/** Whether a PNG without its end has something else than its parts. Zeros are what is not copied yet. */
+export const isDamaged = async ({ end }: FileKind, { read, size }: FileBytes): Promise<boolean> => {
+  if (end !== endOfPng) return false
+  for (let at = 8, left = 1000; at + 8 <= size && left > 0; left--) {
+    const head = await read(at, 8)
+    if (!/^[A-Za-z]{4}$/.test(head.toString("latin1", 4))) return head.some((byte) => byte !== 0)
+    at += 12 + head.readUInt32BE(0)
+  }
+  return false
+}
+
 /** The offset of the pixels of a JPEG: a thumbnail before it has an end of its own. */
 const firstScan = async ({ read, size }: FileBytes): Promise<number> => {
   let at = 2

@@ -16,7 +16,7 @@ import * as Schema from "effect/Schema"
 import { sentenceOf } from "../../../internal/mistake.ts"
 import { optional } from "../../../internal/schemas.ts"
 import { isPointer, pointerMistake } from "../textMistakes.ts"
-import { type FileBytes, headBytes, isCut, kindOf, unplayable } from "./fileKinds.ts"
+import { type FileBytes, headBytes, isCut, isDamaged, kindOf, unplayable } from "./fileKinds.ts"
 import { isOfType } from "./links.ts"
 import { isHtmlType, notThat, saysSomething } from "./mediaTypes.ts"
 
@@ -66,7 +66,11 @@ export const verdictOf = async (promised: Promised, bytes: FileBytes): Promise<F
       ? subtitleFlaw(head, expected === "text/vtt")
       : namesOthers(alone, bytes)
   }
-  if (await isCut(kind, bytes)) return { wrong: "cut", detail: `its end is missing${copyAgain}` }
+  if (await isCut(kind, bytes)) {
+    return (await isDamaged(kind, bytes))
+      ? { wrong: "picture", detail: "it is damaged: export it again" }
+      : { wrong: "cut", detail: `its end is missing${copyAgain}` }
+  }
   const detail = await unplayable(kind, bytes)
   if (detail === undefined) return undefined
   return kind.of === "picture"
