@@ -23,6 +23,7 @@ import * as CommandBusMemory from "../../src/layers/memory/CommandBusMemory.ts"
 import * as EventBusMemory from "../../src/layers/memory/EventBusMemory.ts"
 import * as ReplayBacklogMemory from "../../src/layers/memory/ReplayBacklogMemory.ts"
 import * as RequestPacingMemory from "../../src/layers/memory/RequestPacingMemory.ts"
+import { contentTypes } from "../../src/layers/types/contentTypes.ts"
 import { CommandBus } from "../../src/services/CommandBus.ts"
 import type { SourceChanges } from "../../src/services/ContentSource.ts"
 import { ControllerState } from "../../src/services/ControllerState.ts"
@@ -120,6 +121,8 @@ export interface Opened {
   /** Changes the world. */
   readonly give: (world: World) => void
   readonly fetch: Effect.Effect<Outcome>
+  /** The declaration of the types of its content. */
+  readonly types: Effect.Effect<string, unknown>
   /** Whether a fetch would change anything; `undefined` if it fails. */
   readonly check: Effect.Effect<boolean | undefined>
   /**
@@ -183,7 +186,7 @@ const openAt = Effect.fnUntraced(function* (reader: ReaderName, world: World, op
     Effect.provide(readers[reader], context)
   )
   stand.give(world)
-  const { accept, check, fetch } = yield* contentAt(stand, options)
+  const { accept, check, fetch, types } = yield* contentAt(stand, options)
   const fresh = Effect.flatMap(contentAt(stand, options), ({ fetch }) => fetch)
   const made = stand.source(options).make
   const environment = yield* Layer.build(Layer.merge(platform, RequestPacingMemory.layer))
@@ -204,7 +207,7 @@ const openAt = Effect.fnUntraced(function* (reader: ReaderName, world: World, op
       cursor = Option.some(value.right.cursor)
       return value.right.changed
     })
-  return { accept, opened: { give: stand.give, fetch, check, fresh, poll } }
+  return { accept, opened: { give: stand.give, fetch, types, check, fresh, poll } }
 })
 
 const contentAt = Effect.fnUntraced(function* (stand: Stand, options: Options) {
@@ -212,7 +215,8 @@ const contentAt = Effect.fnUntraced(function* (stand: Stand, options: Options) {
   return yield* Effect.gen(function* () {
     const cwd = yield* temporary
     const log: Array<string> = []
-    yield* content({ sources: [stand.source(options)] }).setup({ cwd, addLogger: () => Effect.void })
+    const plugin = content({ sources: [stand.source(options)] })
+    yield* plugin.setup({ cwd, addLogger: () => Effect.void })
     const { dispatch } = yield* CommandBus
     const { state } = yield* ControllerState
     let given: ReadonlyArray<Warning> = []
@@ -242,7 +246,14 @@ const contentAt = Effect.fnUntraced(function* (stand: Stand, options: Options) {
     const check = Effect.map(run("content.check"), (result) =>
       Either.isRight(result) ? decodeCheck(result.right).sources.some(({ changed }) => changed) : undefined
     )
-    return { accept, fetch, check }
+    const types = Effect.suspend(
+      () => plugin.content?.({ cwd }) ?? Effect.dieMessage("It keeps no content.")
+    ).pipe(
+      Effect.flatMap((kept) => contentTypes([kept])),
+      Effect.scoped,
+      Effect.provide(context)
+    )
+    return { accept, fetch, types, check }
   }).pipe(Effect.provide(context))
 })
 

@@ -2,6 +2,7 @@
  * Rules about versions as a whole: secrets, budgets, and what makes a new one.
  */
 import { expect } from "@effect/vitest"
+import { compileModules } from "../support/pageTypes.ts"
 import { png } from "./bytes.ts"
 import { inDocument, published, refused, rule } from "./harness.ts"
 import { linked, type World } from "./readers.ts"
@@ -96,7 +97,27 @@ export const versions = [
     }
   ),
 
-  rule(33, "The generated types describe what was saved", "right", "● ● ● ● ● ● ●"),
+  rule(33, "The generated types describe what was saved", "right", "● ● ● ● ● ● ●", function* ({ open }) {
+    const museum = yield* open(
+      {
+        documents: {
+          objects: [
+            { id: "bell", title: "Bell", year: 1642, size: { width: 4 }, picture: linked("bell.png") },
+            { id: "loom", title: "Loom", year: "about 1790", tags: ["wood"] }
+          ]
+        },
+        files: { "bell.png": png }
+      },
+      { expect: { objects: { fields: { title: "text" } } } }
+    )
+    const outcome = published(yield* museum.fetch)
+    const page = `import type { Content } from "vitrine/client"
+const objects = ${outcome.text("objects")}
+export const saved: Content["museum"]["objects"] = objects
+export const read: ReadonlyArray<readonly [string, string | number | undefined, number | undefined, ReadonlyArray<string> | undefined]> =
+  saved.map(({ title, year, size, tags }) => [title, year, size?.width, tags])`
+    expect(compileModules(yield* museum.types, { page })).toBe("")
+  }),
 
   rule(
     35,
