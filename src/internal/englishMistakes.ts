@@ -34,7 +34,7 @@ const words: Words = {
   hints: {
     write: ({ texts }) => `Write ${texts.join(" or ")}.`,
     similar: ({ path }) => `Is it ${quoted(path)}?`,
-    missing: ({ name }) => `There is no ${quoted(name)} at all: was it renamed or removed?`,
+    missing: ({ name }) => `There is no ${quoted(name)} at all: was it renamed or removed?${name.includes(".") ? ' "expect" takes names of fields, no paths.' : ""}`,
     renamed: ({ name, other }) => `${quoted(name)} is missing; ${quoted(other)} is new: was it renamed?`
   }
 }
@@ -52,6 +52,7 @@ const ended = (text: string): string => `${text.replace(/\.$/, "")}.`
 
 const utf8 = 'in Excel with the file type "CSV UTF-8".'
 
+/** The page leaves out the part in brackets, because it has a button. */
 const ifMeant = '. If that is meant, accept it ("vitrine accept")'
 
 const separators: Readonly<Record<Separator, string>> = {

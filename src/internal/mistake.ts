@@ -59,7 +59,7 @@ export const violationMistake = <C extends ViolationCode>(
 /** The mistake at a place of which it knows a part. */
 export const at = (place: MistakePlace, { place: part, ...mistake }: Mistake): Mistake => ({
   ...mistake,
-  place: { ...place, ...part }
+  place: { ...place, ...part, name: part.name ?? place.name }
 })
 
 /** `Objects.csv, row 6 (INV-005), "title": expected text, found nothing.` */

@@ -18,7 +18,6 @@ import { fileKey } from "../../files/fileName.ts"
 import { sha256OfText } from "../../files/sha256.ts"
 import { withoutParentSpan } from "../../internal/background.ts"
 import { sumCounts } from "../../internal/contentCounts.ts"
-import { english } from "../../internal/englishMistakes.ts"
 import type { MistakePlace } from "../../internal/mistakeParts.ts"
 import type {
   AttachmentProgress,
@@ -197,7 +196,7 @@ export const make = Effect.fnUntraced(function* <
   const files = yield* SourceFiles.make(options, source)
   const reads = yield* Ref.make<ReadonlyArray<ReadSource>>([])
   const say = makeSayWarnings()
-  const gone = yield* Gone.make(options, titleOf(tables !== undefined))
+  const gone = yield* Gone.make(options, tables === undefined ? "document" : "table")
   const isOfTables = tables !== undefined
   const fieldsOf = tables?.fieldsOf ?? identity
 
@@ -308,7 +307,7 @@ export const make = Effect.fnUntraced(function* <
     const attachments = addUp(own, fetched.attachments)
     const compared = yield* gone.compare({
       previous,
-      documents: isSample ? [] : all.map((saved) => ({ ...saved, title: english.place(placeOf(saved)) })),
+      documents: isSample ? [] : all.map((saved) => ({ ...saved, place: placeOf(saved) })),
       files: attachments.total
     })
     return {
@@ -414,9 +413,6 @@ interface ReadSource {
   /** The index of its files. It is newer than the index on disk, because servers may have sent new tags since. */
   readonly index: MediaIndex
 }
-
-const titleOf = (isOfTables: boolean) => (document: string) =>
-  `${isOfTables ? "Table" : "Document"} "${document}"`
 
 const warningsOf = (saved: SavedDocument): ReadonlyArray<Warning> =>
   saved.warnings.map(placed(placeOf(saved))).map(within(saved.document))

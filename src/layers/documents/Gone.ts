@@ -12,10 +12,11 @@ import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import { sha256OfText } from "../../files/sha256.ts"
 import { closestName } from "../../internal/closestName.ts"
-import { quotedExcerpt, quotedName } from "../../internal/printable.ts"
-import { countText } from "../../internal/readable.ts"
+import { mistake } from "../../internal/mistake.ts"
+import type { MistakePlace } from "../../internal/mistakeParts.ts"
+import { quotedExcerpt } from "../../internal/printable.ts"
 import type { PreviousContent } from "../../services/ContentSource.ts"
-import { Warning, within } from "../../services/Warning.ts"
+import { placed, Warning, warningOf, within } from "../../services/Warning.ts"
 import type { DocumentOptions } from "./DocumentOptions.ts"
 import { keptFile } from "./keptFile.ts"
 
@@ -51,8 +52,7 @@ export interface Shape {
 interface ShapedDocument {
   readonly document: string
   readonly shape: Shape
-  /** The warning texts begin with it. */
-  readonly title: string
+  readonly place: MistakePlace
   /** Whether it had content in the last version. */
   readonly hadContent: boolean
 }
@@ -101,7 +101,7 @@ export const optionsDigest = ({ expect, id, ...options }: Pick<DocumentOptions, 
 /** Remembers what the source with this id has, and which warnings are accepted. */
 export const make = Effect.fnUntraced(function* (
   options: Pick<DocumentOptions, "id" | "expect">,
-  nameOf: (document: string) => string
+  kind: "table" | "document"
 ) {
   const file = yield* keptFile(`${options.id}.had`)
   const digest = optionsDigest(options)
@@ -140,33 +140,28 @@ export const make = Effect.fnUntraced(function* (
       const missing = Object.entries(before).filter(
         ([name]) => name !== "" && documents.every(({ document }) => document !== name)
       )
-      const compared = documents.map(({ document, hadContent, shape, title }) => {
+      const compared = documents.map(({ document, hadContent, place, shape }) => {
         const had = hadIn(document) ?? (hadContent ? { count: 1, now: 1, fields: [] } : undefined)
         const { had: next, warnings } = compareShapes(had, shape, isUsual(document))
         return {
           entry: [document, next] as const,
-          warnings: warnings.map((warning) =>
-            within(document)({ ...warning, text: `${title}: ${warning.text}` })
-          )
+          warnings: warnings.map(placed(place)).map(within(document))
         }
       })
       const filesBefore = hadIn("")?.count ?? 0
       const areFilesGone = areGone(filesBefore, files)
       const warnings: ReadonlyArray<Warning> = [
-        ...missing.map(([name]) => ({
-          code: "gone:document",
-          subject: name,
-          text: `${nameOf(name)} is gone: pages that show it are empty. Bring it back${ifMeant}`
-        })),
+        ...missing.map(([name]) =>
+          // Nobody knows the ending of a file that is gone.
+          warningOf(
+            "gone:document",
+            name,
+            mistake("gone:document", { ...(documents[0]?.place ?? { kind }), name })
+          )
+        ),
         ...compared.flatMap(({ warnings }) => warnings),
         ...(areFilesGone
-          ? [
-              {
-                code: "gone:files",
-                subject: "",
-                text: `there are ${countText(files, "file")}, and there were ${filesBefore}. Bring them back${ifMeant}`
-              }
-            ]
+          ? [warningOf("gone:files", "", mistake("gone:files", {}, { count: files, before: filesBefore }))]
           : [])
       ]
       const had = Object.fromEntries<Had>([
@@ -238,31 +233,16 @@ const compareShapes = (before: Had | undefined, { count, fields }: Shape, isUsua
     ...(areRecordsGone
       ? [
           count === 0
-            ? { code: "gone:document", subject: "", text: emptiedText }
-            : {
-                code: "gone:records",
-                subject: "",
-                text: `${countText(count, "record")}, of ${before.count} before. With "maxVanishing" in "expect", such a version is not shown; maxVanishing: 1 says that this is usual${ifMeant}`
-              }
+            ? warningOf("gone:document", "", mistake("gone:empty", {}))
+            : warningOf("gone:records", "", mistake("gone:records", {}, { count, before: before.count }))
         ]
       : []),
-    ...(count === 0 ? [] : gone).map((name) => {
-      const other = likely(name)
-      const hint = other === undefined ? "" : `; ${quotedName(other)} is new: was it renamed?`
-      return {
-        code: "gone:field",
-        subject: name,
-        text: `no record has ${quotedName(name)} any more, which half of them had${hint}${ifMeant}`
-      }
-    })
+    ...(count === 0 ? [] : gone).map((name) =>
+      warningOf("gone:field", name, mistake("gone:field", {}, { name, other: likely(name) }))
+    )
   ]
   return { had, warnings }
 }
-
-/** The page leaves out the part in brackets, because it has a button. */
-const ifMeant = '. If that is meant, accept it ("vitrine accept")'
-
-const emptiedText = `it is empty, and had records before; with "minRecords" in "expect", such a version is not shown${ifMeant}`
 
 /** What the source had, without what the warning says is gone. */
 const withoutGone = (had: Known["had"], { code, subject }: Warning): Known["had"] =>

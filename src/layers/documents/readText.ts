@@ -31,7 +31,7 @@ import { type FindPlace, findStrayMarks, findTwice, jsonMistake, otherMistake } 
 import { notice, noticeCounted } from "./warnings.ts"
 
 /** Stray marks in the pages of a list have one cause: each kind is reported once. */
-const noticeMarks = (name: string, text: string, find?: FindPlace) =>
+const noticeMarks = (name: string | undefined, text: string, find?: FindPlace) =>
   noticeCounted(
     findStrayMarks(text, find).map((mark) => ({
       ...warningOf("content:note", "", at({ name }, mark)),
@@ -70,7 +70,7 @@ export const parsePage = (text: string): Effect.Effect<unknown, Mistake> =>
   )
 
 /** The value of JSON that an editor may have written, with warnings about stray marks. Warnings begin with `file`. */
-export const parseJson = (text: string, file = "JSON"): Effect.Effect<unknown, Mistake> =>
+export const parseJson = (text: string, file?: string): Effect.Effect<unknown, Mistake> =>
   parsePage(text).pipe(
     Effect.tap((value) =>
       notice(
@@ -83,7 +83,7 @@ export const parseJson = (text: string, file = "JSON"): Effect.Effect<unknown, M
   )
 
 interface CsvOptions extends CsvFormat {
-  /** Warnings begin with it. Default `CSV`. */
+  /** Warnings begin with it. */
   readonly file?: string
   /** Whether another part says that a cell of this column is an error of a spreadsheet. */
   readonly isSaid?: (column: string) => boolean
@@ -92,7 +92,7 @@ interface CsvOptions extends CsvFormat {
 /** The rows of CSV, without the rows that have no text. */
 export const parseCsv = (
   text: string,
-  { file: name = "CSV", isSaid = constFalse, ...format }: CsvOptions = {}
+  { file: name, isSaid = constFalse, ...format }: CsvOptions = {}
 ): Effect.Effect<CsvTable, Mistake> =>
   parseCsvTable(text, format).pipe(
     Effect.tap(({ warnings }) =>

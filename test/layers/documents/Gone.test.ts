@@ -9,25 +9,25 @@ const rows = (count: number) => Array.from({ length: count }, (_, id) => ({ id, 
 const documentOf = (records: ReadonlyArray<object>) => {
   const shape = Gone.makeShape()
   for (const record of records) shape.add(record)
-  return { document: "bells", title: "Bells", hadContent: true, shape: shape.end(records.length) }
+  return {
+    document: "bells",
+    place: { name: "Bells.csv" },
+    hadContent: true,
+    shape: shape.end(records.length)
+  }
 }
 
 const previous = Option.some({ directory: "", fingerprint: Option.none(), files: {} })
 
-const sourceOf = Effect.map(
-  Gone.make({ id: "museum", expect: {} }, (name) => name),
-  (gone) => ({
-    accept: gone.accept,
-    /** Without records, the document is gone. `meanwhile` runs while the fetch ends. */
-    fetch: (records: ReadonlyArray<object> | undefined, meanwhile: Effect.Effect<void> = Effect.void) =>
-      gone
-        .compare({ previous, documents: records === undefined ? [] : [documentOf(records)], files: 0 })
-        .pipe(
-          Effect.zipLeft(meanwhile),
-          Effect.flatMap(({ next, warnings }) => gone.end(next, warnings, false))
-        )
-  })
-)
+const sourceOf = Effect.map(Gone.make({ id: "museum", expect: {} }, "document"), (gone) => ({
+  accept: gone.accept,
+  /** Without records, the document is gone. `meanwhile` runs while the fetch ends. */
+  fetch: (records: ReadonlyArray<object> | undefined, meanwhile: Effect.Effect<void> = Effect.void) =>
+    gone.compare({ previous, documents: records === undefined ? [] : [documentOf(records)], files: 0 }).pipe(
+      Effect.zipLeft(meanwhile),
+      Effect.flatMap(({ next, warnings }) => gone.end(next, warnings, false))
+    )
+}))
 
 it.effect("a loss is a warning in every version that follows, until the records are back", () =>
   Effect.gen(function* () {

@@ -411,7 +411,7 @@ describe("a table that has become empty", () => {
       expect(yield* warnings).toBeUndefined()
       yield* objects()
       const ofObjects =
-        'Table "Objects": it is empty, and had records before; with "minRecords" in "expect", such a version is not shown'
+        'Table "Objects": it is empty, and had records before. If that is meant, accept it ("vitrine accept")'
       expect(yield* warnings).toEqual([ofObjects])
       yield* settings({})
       expect(yield* warnings).toEqual([ofObjects, ofObjects.replace("Objects", "Settings")])

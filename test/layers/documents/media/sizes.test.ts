@@ -141,7 +141,7 @@ describe("the sizes of pictures", () => {
       const first = yield* fetch()
       const { fetched, media, read } = first
       expect(textsOf(fetched.warnings)).toEqual([
-        expect.stringContaining('record 7, field "file": the sizes'),
+        expect.stringContaining('record 7, field "file": the picture'),
         expect.stringContaining('record 8, field "image": the file')
       ])
       expect(read("objects.json")).toEqual([

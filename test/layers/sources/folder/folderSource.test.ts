@@ -890,9 +890,9 @@ describe("a folder as a source", () => {
         const warnings = [
           "a.jpg: it is HEIC, which browsers do not show: export it as JPEG.",
           "b.psd: it is a file of Photoshop, which browsers do not show: export it as JPEG.",
-          "c.jpg: it is an HTML page, not image/jpeg: perhaps a login or error page.",
-          "e.mp4: it is an HTML page, not video/mp4: perhaps a login or error page.",
-          "f.pdf: it is an HTML page, not application/pdf: perhaps a login or error page.",
+          "c.jpg: it is an HTML page, not image/jpeg: perhaps a login or error page. Replace it with the right file.",
+          "e.mp4: it is an HTML page, not video/mp4: perhaps a login or error page. Replace it with the right file.",
+          "f.pdf: it is an HTML page, not application/pdf: perhaps a login or error page. Replace it with the right file.",
           "i.glb: it begins with nothing but zeros, perhaps because copying was interrupted. Copy it again."
         ]
         const first = yield* fetch()

@@ -165,7 +165,7 @@ describe("a source from a function", () => {
         expect: { posts: { fields: { "title.rendered": "text" } } }
       })
       expect(error.message).toMatch(
-        /No record has "title\.rendered"\. "expect" takes names of fields, no paths\.$/
+        /There is no "title\.rendered" at all: .* "expect" takes names of fields, no paths\.$/
       )
     }).pipe(run)
   )
@@ -452,7 +452,7 @@ describe("a mistake in the function of a source", () => {
       "malformed CSV, with its line",
       ScriptedServer.text(200, "id;title\n1;Bell\n2\n"),
       "csv",
-      /this is no CSV, row 3: the row does not have as many cells as the header line/
+      /this is no CSV, row 3 \(2\): the row does not have as many cells as the header line/
     ],
     [
       "a web page instead of JSON",

@@ -132,8 +132,8 @@ describe("a source of JSON at URLs", () => {
       const server = yield* ScriptedServer.make(ScriptedServer.text(200, rows))
       const { fetch } = yield* setUp({ documents: { events: { url: server.url, as } } })
       expect(textsOf((yield* fetch()).warnings)).toEqual([
-        expect.stringMatching(/^Document "events": .*has "\ufffd"/),
-        expect.stringMatching(/^Document "events": .*has "Ã¶"/)
+        expect.stringMatching(/^Document "events", .*: has "\ufffd"/),
+        expect.stringMatching(/^Document "events", .*: has "Ã¶"/)
       ])
     }).pipe(run)
   )
