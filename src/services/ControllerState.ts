@@ -167,5 +167,8 @@ export class ControllerState extends Context.Tag("vitrine/ControllerState")<
     readonly register: <S = unknown>(
       plugin: PluginRegistration<S>
     ) => Effect.Effect<RegisteredPlugin<S>, never, Scope.Scope>
+
+    /** Changes the slice with this name of a program that is no plugin: it is registered until the controller ends. */
+    readonly updateSlice: (name: string, f: (slice: unknown) => unknown) => Effect.Effect<void>
   }
 >() {}

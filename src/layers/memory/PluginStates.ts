@@ -9,6 +9,7 @@ import * as Fiber from "effect/Fiber"
 import { constFalse, flow } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
+import * as Scope from "effect/Scope"
 import * as Struct from "effect/Struct"
 import { nodeId } from "../../internal/machine.ts"
 import { monotonicMillis } from "../../internal/monotonicMillis.ts"
@@ -154,10 +155,16 @@ export const make = <Remembered>(makeView: MakeView<Remembered>, mode: Mode, giv
         }
       })
 
+    const scope = yield* Scope.make()
+    const withoutPlugin = yield* Effect.cachedFunction((name: string) =>
+      Effect.uninterruptible(Scope.extend(register({ name }), scope))
+    )
+
     return ControllerState.of({
       mode,
       read,
       register,
+      updateSlice: (name, f) => Effect.flatMap(withoutPlugin(name), ({ update }) => update(f)),
       state: Effect.map(read, ({ state }) => state),
       status: Effect.map(read, ({ view }) => Struct.pick(view, "header", "sections"))
     })

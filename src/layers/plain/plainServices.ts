@@ -140,6 +140,7 @@ export const makeControllerState = (
     state: Effect.sync(getState),
     status: Effect.sync(getStatus),
     read: Effect.dieMessage("A plain controller makes no view."),
+    updateSlice: (_, f) => Effect.sync(() => void context.updateState(f)),
     register: <S>({ live = Effect.succeed({}), slice }: PluginRegistration<S>) => {
       let resting = slice
       const set = (next: unknown) =>

@@ -105,6 +105,23 @@ describe("ControllerStateMemory", () => {
     expect(yield* state).toMatchObject({ plugins: { counter: 50 }, _version: 51 })
   })
 
+  scenario(
+    "keeps one slice of a program that is no plugin, whoever changes it",
+    function* ({ state, updateSlice }) {
+      const increment = updateSlice("lift", (floor) => (typeof floor === "number" ? floor + 1 : 1))
+      yield* Effect.interruptible(Effect.flatMap(Effect.fork(increment), Fiber.interrupt))
+      yield* Effect.all(
+        Array.from({ length: 50 }, () => Effect.zipRight(Effect.yieldNow(), increment)),
+        {
+          concurrency: "unbounded"
+        }
+      )
+      const { plugins } = yield* state
+      expect(Object.keys(plugins)).toEqual(["lift"])
+      expect(Number(plugins.lift)).toBeGreaterThanOrEqual(50)
+    }
+  )
+
   scenario("does not change when an update fails", function* ({ register, state }) {
     const { update } = yield* register({ name: "a", slice: 1 })
     const exit = yield* Effect.exit(

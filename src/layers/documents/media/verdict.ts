@@ -69,7 +69,7 @@ export const verdictOf = async (promised: Promised, bytes: FileBytes): Promise<F
   if (await isCut(kind, bytes)) {
     return (await isDamaged(kind, bytes))
       ? { wrong: "picture", detail: "it is damaged: export it again" }
-      : { wrong: "cut", detail: `its end is missing${copyAgain}` }
+      : { wrong: "cut", detail: `it is cut or damaged: its end is missing${copyAgain}` }
   }
   const detail = await unplayable(kind, bytes)
   if (detail === undefined) return undefined
