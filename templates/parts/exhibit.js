@@ -56,7 +56,7 @@ const load = async (version, { signal }) => {
       const key = JSON.stringify(files)
       const before = content?.brought.get(row.id)
       brought.set(row.id, { key, ...(before?.key === key && before.media && { media: before.media }) })
-      return [row.id, () => mediaOf(version, files, report, signal)]
+      return [row.id, () => mediaOf(files, report, signal)]
     })
   )
   /** @param {string} id */
@@ -75,10 +75,11 @@ const load = async (version, { signal }) => {
     await item.bringing
   }
   const bringOthers = async () => {
-    for (const { id } of objects) {
-      while (!signal.aborted && !brought.get(id)?.media) {
-        await bring(id).catch(() => pause(5000)) // the server does not answer
-      }
+    while (!signal.aborted) {
+      const missing = objects.filter(({ id }) => !brought.get(id)?.media)
+      if (missing.length === 0) return
+      for (const { id } of missing) await bring(id).catch(() => {}) // the server does not answer, or is slow
+      await pause(1000)
     }
   }
   const valid = validAt(objects, period, Date.now())
@@ -87,6 +88,9 @@ const load = async (version, { signal }) => {
   bringOthers()
   return { settings, objects, brought, bring }
 }
+
+/** Brought again later. */
+const tooSlow = new Error("it takes longer than a minute")
 
 const pause = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms))
 
@@ -113,20 +117,22 @@ const filesOf = (version, row) => {
 
 /**
  * Pictures, films and sounds, ready to be shown. What the browser cannot show is left out and reported.
- * @param {Version} version @param {ReturnType<typeof filesOf>} files @param {(path: string) => void} report @param {AbortSignal} signal
+ * @param {ReturnType<typeof filesOf>} files @param {(path: string) => void} report @param {AbortSignal} signal
  * @returns {Promise<Media>}
  */
-const mediaOf = async (version, { isFilm, path, picture, sounds, subtitles }, report, signal) => {
+const mediaOf = async ({ isFilm, path, picture, sounds, subtitles }, report, signal) => {
   /** @template Made @param {string} path @param {string} src @param {Promise<Made>} making */
-  const orLeftOut = (path, src, making) =>
-    making.catch(async (error) => {
+  const orLeftOut = (path, src, making) => {
+    const slow = pause(60_000).then(() => Promise.reject(tooSlow))
+    return Promise.race([making, slow]).catch(async (error) => {
       const isAnswered =
         src.startsWith("blob:") || (await fetch(src, { method: "HEAD" }).then(({ status }) => status < 500, () => false))
-      if (signal.aborted || !isAnswered) throw error
+      if (signal.aborted || error === tooSlow || !isAnswered) throw error
       report(path)
       return undefined
     })
-  const visible = picture && orLeftOut(path, picture.src, isFilm ? filmOf(version, picture.src, subtitles) : pictureOf(picture))
+  }
+  const visible = picture && orLeftOut(path, picture.src, isFilm ? filmOf(picture.src, subtitles) : pictureOf(picture))
   const audible = sounds.map(async ({ path, src }) => {
     const sound = await orLeftOut(path, src, soundOf(src))
     return sound ? [/** @type {const} */ ([path, sound])] : []
@@ -156,9 +162,11 @@ const sizesOf = ({ sources, ...attributes }, sizes) =>
     make("img", { ...attributes, alt: "", draggable: false })
   )
 
-/** @param {Version} version @param {string} src @param {ReturnType<typeof filesOf>["subtitles"]} subtitles */
-const filmOf = async (version, src, subtitles) => {
-  const film = /** @type {HTMLVideoElement} */ ((await version.preload([src]))[0])
+/** @param {string} src @param {ReturnType<typeof filesOf>["subtitles"]} subtitles */
+const filmOf = async (src, subtitles) => {
+  const film = make("video", { preload: "auto", muted: true, src })
+  await new Promise((resolve, reject) => Object.assign(film, { oncanplay: resolve, onerror: reject }))
+  film.oncanplay = film.onerror = null
   const thumbnail = await frameOf(film)
   // The controls of the browser have a menu, and a button for the full screen, even if it is forbidden.
   const button = make("button", { type: "button", className: "play", onclick: () => (film.paused ? start(film) : film.pause()) })
