@@ -29,11 +29,11 @@ export const aspectRatio = (text: string): Option.Option<number> => {
   return ratio >= 0.01 && ratio <= 100 ? Option.some(ratio) : Option.none()
 }
 
-/** The mistake if the package `sharp` is not found from a module. It is only resolved here; workers load it. */
-export const sharpIssue = (from: string | URL): string | undefined =>
+/** The mistake if an option needs the package `sharp`, which is not found from a module. Workers load it. */
+export const sharpIssue = (from: string | URL, option = "images"): string | undefined =>
   Option.isSome(Option.liftThrowable(createRequire(from).resolve)("sharp"))
     ? undefined
-    : '"images" needs the package sharp: npm install sharp'
+    : `${JSON.stringify(option)} needs the package sharp: npm install sharp`
 
 const some = <A, I>(members: Schema.Schema<A, I>, what: string) =>
   expects(Schema.Array(members), `an array of ${what}`).pipe(

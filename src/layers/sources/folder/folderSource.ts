@@ -44,7 +44,7 @@ import * as DocumentSource from "../../documents/DocumentSource.ts"
 import { documentSchemas } from "../../documents/expect/Expectations.ts"
 import { isFieldType } from "../../documents/expect/ExpectOptions.ts"
 import { codeOf } from "../../documents/media/FileProblem.ts"
-import { ImageOptions } from "../../documents/media/MediaOptions.ts"
+import { ImageOptions, sharpIssue } from "../../documents/media/MediaOptions.ts"
 import { isShownType } from "../../documents/media/mediaTypes.ts"
 import * as PathPattern from "../../documents/media/PathPattern.ts"
 import { isUseless } from "../../documents/media/verdict.ts"
@@ -111,11 +111,14 @@ export interface FolderSourceConfig extends Omit<DocumentConfig, "maxBytes"> {
   readonly maxBytes?: number | undefined
 }
 
-const Paths = Schema.Array(
+const Pictures = Schema.Array(
   expects(
     Schema.String.pipe(Schema.filter((path) => Option.isSome(PathPattern.parse(path)))),
     'a path in records, such as "photo" or "gallery.*"'
   )
+).pipe(
+  // These pictures need `images`, which the user has not written.
+  Schema.filter(({ length }) => (length === 0 ? undefined : sharpIssue(import.meta.url, "pictures")))
 )
 
 const Problems = Schema.Union(
@@ -129,7 +132,7 @@ export const FolderOptions = Schema.Struct({
   documents: optional(Schema.Boolean, true),
   keys: optional(DocumentKeys, {}),
   keyValueTables: optional(Schema.Array(optionName), []),
-  pictures: optional(Paths, []),
+  pictures: optional(Pictures, []),
   problems: omittable(
     // One declaration, so that a mistake is reported once and not for each member.
     expects(

@@ -62,5 +62,8 @@ describe("sharp", () => {
     expect(sharpIssue(join(tmpdir(), "vitrine-without", "module.js"))).toBe(
       '"images" needs the package sharp: npm install sharp'
     )
+    expect(sharpIssue(join(tmpdir(), "vitrine-without", "module.js"), "pictures")).toBe(
+      '"pictures" needs the package sharp: npm install sharp'
+    )
   })
 })
