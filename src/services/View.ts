@@ -110,7 +110,9 @@ export const ContentStatus = Schema.Struct({
   lastFetch: optional(
     Schema.Struct({
       timestamp,
-      /** Why it failed; missing if it did not. */
+      /** What it did, such as `new version; failed: tours`. */
+      result: Schema.String,
+      /** Why it failed, or why its first failing source did; missing if nothing failed. */
       failure: optional(Schema.String)
     })
   ),

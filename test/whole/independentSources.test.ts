@@ -60,7 +60,7 @@ export default defineConfig({
     expect((yield* vitrine("hold")).stdout).toContain(old)
     expect((yield* vitrine("resume")).stdout).toContain(old)
     expect((yield* vitrine("versions")).stdout).toMatch(
-      /tours \(1 record, .*, failed since .*, old content\)/
+      /tours \(1 record, .*, from before .*, when its fetches began to fail\)/
     )
     const status = yield* vitrine("status")
     const failing = /Source "tours" has failed since \S+ \((\d+) s ago\)/

@@ -74,7 +74,9 @@ const sourceText = (
     ...(counted.records || counted.values ? [countsText(sumCounts([counted]))] : []),
     countText(files, "file"),
     sizeText(bytes),
-    ...(keptSince === undefined ? [] : [`failed since ${momentText(new Date(keptSince), now)}, old content`])
+    ...(keptSince === undefined
+      ? []
+      : [`from before ${momentText(new Date(keptSince), now)}, when its fetches began to fail`])
   ]
   return `${printableLine(sourceId)} (${counts.join(", ")})`
 }

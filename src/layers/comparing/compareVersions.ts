@@ -23,7 +23,8 @@ import {
   type FileChange,
   type RecordChange
 } from "../../services/ContentDiff.ts"
-import { keptIn, type VersionId, VersionStore } from "../../services/VersionStore.ts"
+import { type VersionId, VersionStore } from "../../services/VersionStore.ts"
+import { oldIn } from "../versions/sourceNotes.ts"
 import { listOf, pathOf } from "../versions/VersionFolders.ts"
 import { recordChange } from "./changeTexts.ts"
 import { type EntryChange, makeComparison } from "./compareDocuments.ts"
@@ -122,15 +123,15 @@ const mayBeDocument = ({ after = 0, before = 0, isFile, path }: ChangedFile): bo
 
 /** Compares two versions. */
 export const comparePair = Effect.fnUntraced(function* ({ changed, from, to }: Pair) {
-  const { directory } = yield* VersionStore
+  const store = yield* VersionStore
   const inVersion =
     ({ versionId }: FileList): FolderOf =>
     (sourceId) =>
-      join(directory, pathOf(versionId), sourceId)
+      join(store.directory, pathOf(versionId), sourceId)
   return {
     from: from.versionId,
     to: to.versionId,
-    ...keptIn(to.sources),
+    ...(yield* oldIn(store, to.versionId, to.sources)),
     ...(yield* compareFiles(changed, inVersion(from), inVersion(to)))
   } satisfies ContentDiff
 })

@@ -23,8 +23,10 @@ import {
   type HoldRequest,
   InvalidHoldEnd,
   VersionStore,
+  type VersionSummary,
   type VersionsReport
 } from "../../services/VersionStore.ts"
+import { oldSince } from "../versions/sourceNotes.ts"
 import { ActiveVersion } from "./ActiveVersion.ts"
 
 export const rollback = Effect.fnUntraced(
@@ -138,12 +140,26 @@ export const versions = Effect.gen(function* () {
     store.summarize(version.versionId).pipe(
       // The version was removed meanwhile.
       Effect.catchTag("vitrine/VersionNotFound", () => Effect.succeedNone),
-      Effect.map((summary) => ({ ...version, ...Option.getOrUndefined(summary) }))
+      Effect.zipWith(oldSince(store, version.versionId), (summary, since) => ({
+        ...version,
+        ...Option.getOrUndefined(Option.map(summary, withOld(since)))
+      }))
     )
   )
   const { held, released } = active ?? {}
   return { ...defined({ held, released }), versions } satisfies VersionsReport
 })
+
+/** Names the sources that are old now. */
+const withOld =
+  (since: Effect.Effect.Success<ReturnType<typeof oldSince>>) =>
+  ({ sources, ...summary }: VersionSummary): VersionSummary => ({
+    ...summary,
+    sources: sources.map(({ keptSince, ...source }) => ({
+      ...source,
+      ...defined({ keptSince: since({ keptSince, sourceId: source.sourceId }) })
+    }))
+  })
 
 const readActive = Effect.flatMap(VersionStore, ({ manifest }) => Effect.map(manifest, activeIn))
 

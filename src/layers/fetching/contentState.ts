@@ -21,7 +21,8 @@ import {
 } from "../../services/ControllerState.ts"
 import { EventBus } from "../../services/EventBus.ts"
 import type { ContentState, Screen, SourceState } from "../../services/Slices.ts"
-import { keptIn, VersionStore } from "../../services/VersionStore.ts"
+import { VersionStore } from "../../services/VersionStore.ts"
+import { oldIn } from "../versions/sourceNotes.ts"
 import type { Provider, Report } from "./Provider.ts"
 
 export const makeSlice = Effect.fnUntraced(function* (name: string) {
@@ -104,10 +105,14 @@ export const makeMomentary = (
     })
   })
 
-/** The sources that could not be fetched for a version, as a field; no field if there are none. */
+/** The sources of a version whose content is old, as a field; no field if there are none. */
 export const keptInVersion = (store: VersionStore["Type"], versionId: string) =>
-  Effect.map(Effect.option(store.summarize(versionId)), (found) =>
-    keptIn(Option.match(Option.flatten(found), { onNone: () => [], onSome: ({ sources }) => sources }))
+  Effect.flatMap(Effect.option(store.summarize(versionId)), (found) =>
+    oldIn(
+      store,
+      versionId,
+      Option.match(Option.flatten(found), { onNone: () => [], onSome: ({ sources }) => sources })
+    )
   )
 
 const later = (one: string, other: string): string => (one > other ? one : other)

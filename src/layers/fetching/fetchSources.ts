@@ -25,6 +25,7 @@ import * as Stream from "effect/Stream"
 import { isDiskFull } from "../../files/systemError.ts"
 import { type ContentCounts, sumCounts } from "../../internal/contentCounts.ts"
 import { monotonicMillis, type Now, now } from "../../internal/monotonicMillis.ts"
+import { messageOf } from "../../internal/SerializedError.ts"
 import { defined } from "../../internal/schemas.ts"
 import type { FetchError } from "../../services/Content.ts"
 import type { ContentSource, SourceChanges, Unknown } from "../../services/ContentSource.ts"
@@ -87,11 +88,18 @@ export const fetchSources = (
       )
 
     const keep: Keep = Effect.fnUntraced(function* (source, staged, error) {
+      if (!independent || isDiskFull(error)) return yield* error
       const latest = yield* latestOf(source, staged)
-      const isKept = independent && !isDiskFull(error) && (yield* failures.hasSameOptions(source))
-      return Option.isSome(latest) && isKept
-        ? { ...latest.value, keptSince: yield* failures.sinceOf(source.id) }
-        : yield* error
+      if (Option.isSome(latest) && (yield* failures.hasSameOptions(source))) {
+        return { ...latest.value, keptSince: yield* failures.sinceOf(source.id) }
+      }
+      if (staged.previousIds.every((id) => id === source.id)) return yield* error
+      return yield* heldBack(
+        error,
+        Option.isSome(latest)
+          ? "its options have changed. Mend it, or go back to its former options"
+          : 'the latest version has no content of it to keep. Mend it, or remove it from "sources" until it works'
+      )
     })
 
     /** Reuses a source that has not changed, or that is independent and fails. Fetches any other. */
@@ -238,6 +246,14 @@ export const fetchSources = (
         })
       )
     } satisfies Provider
+  })
+
+/** Says that a failing source holds back the others, because nothing of it can be kept. */
+const heldBack = (error: SourceError, why: string): SourceError =>
+  new SourceError({
+    ...error,
+    cause: error.cause,
+    detail: `${(error.detail ?? messageOf(error.cause)).replace(/\.$/, "")}. Changes of the other sources wait until this source works, because ${why}`
   })
 
 /** The sources changed again while they were read. */

@@ -84,7 +84,11 @@ const statusOf = (name: string, slice: ContentState, state: GlobalState): Conten
     ...(server?.page === undefined ? {} : Struct.pick(server, "page", "everywhere")),
     ...defined({
       fetchedPercent: fetchedPercent(slice),
-      lastFetch: lastFetch && { timestamp: lastFetch.timestamp, ...defined({ failure }) }
+      lastFetch: lastFetch && {
+        timestamp: lastFetch.timestamp,
+        result: resultOf(lastFetch),
+        ...defined({ failure })
+      }
     })
   }
 }
@@ -168,19 +172,18 @@ const failingIn = ({ sources }: ContentState): ReadonlyArray<KeptSource> =>
 const failingText = ({ message, since, sourceId }: KeptSource): string =>
   `Source "${sourceId}" has failed since ${since}, so its content is from before: ${message}`
 
-/** The sources that could not be fetched for the active version, and that have no problem of their own. */
-const oldIn = ({ generatedAt = "", held, kept = [], sources }: ContentState): ReadonlyArray<KeptSource> =>
-  kept.filter(({ sourceId }) => {
-    const { failing, lastSuccess } = sources[sourceId] ?? {}
-    return failing === undefined && (held !== undefined || (lastSuccess?.timestamp ?? "") <= generatedAt)
-  })
+/** The sources of the active version whose content is old, if no problem says so. */
+const oldIn = (slice: ContentState): ReadonlyArray<KeptSource> =>
+  errorOf(slice) === undefined
+    ? (slice.kept ?? []).filter(({ sourceId }) => slice.sources[sourceId]?.failing === undefined)
+    : []
 
 /** `shownBy` are the screens of this content. */
 export const rows = (slice: ContentState, shownBy: ReadonlyArray<ScreenStatus>): ReadonlyArray<Row> => {
   const { held, rejection, sources, versions = [] } = slice
   return [
     kv("Active version", activeOf(slice)),
-    ...oldIn(slice).map((source) => kv("Old content", oldText(source), "warn")),
+    ...oldIn(slice).map((source) => oldRow(slice, source)),
     ...problemRows(shownBy),
     ...(held === undefined ? [] : [holdRow(activeOf(slice), held)]),
     ...(rejection === undefined ? [] : [rejectionRow(rejection)]),
@@ -195,6 +198,11 @@ export const rows = (slice: ContentState, shownBy: ReadonlyArray<ScreenStatus>):
     list("Versions on disk", versions.map(versionRow(shownBy)))
   ]
 }
+
+const oldRow = ({ copiedFrom }: ContentState, source: KeptSource): Row =>
+  copiedFrom === undefined
+    ? kv("Old content", oldText(source), "warn")
+    : kv("Old content", `${oldText(source)}. Whether they work again is in the status of the hub`, "neutral")
 
 /** Without the versions on disk, the version that was active last. */
 const activeOf = ({ versionId, versions }: ContentState): string =>
@@ -255,20 +263,25 @@ const lastFetchRow = ({ lastFetch, rejection, sources }: ContentState): Row => {
     const isInSource = Object.values(sources).some(({ lastError }) => lastError?.message === message)
     const text = failureText(message, rejection)
     const failure = isInSource && text === message ? "see its source below" : text
-    return kv("Last fetch", `${timestamp}, failed: ${failure}`, "error")
+    return kv("Last fetch", `${timestamp}, ${resultOf(lastFetch)}: ${failure}`, "error")
   }
+  return kv(
+    "Last fetch",
+    `${timestamp}, ${countsText(lastFetch)}, ${resultOf(lastFetch)}`,
+    lastFetch.kept === undefined ? "ok" : "warn"
+  )
+}
+
+/** What a fetch did: `new version; failed: tours`. */
+const resultOf = (lastFetch: NonNullable<ContentState["lastFetch"]>): string => {
+  if ("error" in lastFetch) return "failed"
   const { changed, held, kept = [] } = lastFetch
   const result = changed
     ? "new version"
     : held?.waiting === undefined
       ? "nothing changed"
       : `version ${held.waiting} waits`
-  const without = kept.length === 0 ? "" : `; failed: ${kept.map(({ sourceId }) => sourceId).join(", ")}`
-  return kv(
-    "Last fetch",
-    `${timestamp}, ${countsText(lastFetch)}, ${result}${without}`,
-    kept.length === 0 ? "ok" : "warn"
-  )
+  return kept.length === 0 ? result : `${result}; failed: ${kept.map(({ sourceId }) => sourceId).join(", ")}`
 }
 
 const nextFetchText = ({ fetchingSince, isPolling, nextFetch }: ContentState): string =>

@@ -2,7 +2,6 @@
  * The sources that fail: since when, why, and when each is fetched again. A file keeps, over restarts, since when, and
  * the options that the latest version has the content of each source with.
  */
-import { join } from "node:path"
 import { isDeepStrictEqual } from "node:util"
 import * as Array from "effect/Array"
 import * as Duration from "effect/Duration"
@@ -10,24 +9,15 @@ import * as Effect from "effect/Effect"
 import * as HashSet from "effect/HashSet"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
-import * as Schema from "effect/Schema"
 import * as JsonFile from "../../files/JsonFile.ts"
 import { fetchPause, makeLastFailure } from "../../internal/Schedules.ts"
-import { defined, optional, timestamp as time } from "../../internal/schemas.ts"
+import { defined } from "../../internal/schemas.ts"
 import type { ContentSource } from "../../services/ContentSource.ts"
 import type { SourceError } from "../../services/SourceError.ts"
 import { VersionStore } from "../../services/VersionStore.ts"
+import { fileIn, SourceNote } from "../versions/sourceNotes.ts"
 import { timestamp } from "./contentState.ts"
 import { withoutSource } from "./fetchSource.ts"
-
-const Known = Schema.Struct({
-  sourceId: Schema.String,
-  /** As in `ContentSource`. */
-  options: optional(Schema.String),
-  /** When the first of its latest failures in a row happened; missing if it works. */
-  failingSince: optional(time)
-})
-type Known = typeof Known.Type
 
 /** After a permanent failure, the pause before the next try if nothing has changed. */
 const permanentPause = Duration.minutes(10)
@@ -39,17 +29,19 @@ export type SourceFailures = Effect.Effect.Success<ReturnType<typeof makeSourceF
 
 export const makeSourceFailures = Effect.fnUntraced(function* (sources: ReadonlyArray<ContentSource>) {
   const { directory } = yield* VersionStore
-  const file = yield* JsonFile.make(join(directory, ".sources.json"), Known, {
+  const file = yield* JsonFile.make(fileIn(directory), SourceNote, {
     read: "it is not known since when sources fail",
     written: "a restart forgets since when sources fail"
   })
   const read = yield* file.read
-  const known = yield* Ref.make<ReadonlyMap<string, Known>>(new Map(read.map((one) => [one.sourceId, one])))
+  const known = yield* Ref.make<ReadonlyMap<string, SourceNote>>(
+    new Map(read.map((one) => [one.sourceId, one]))
+  )
   const oneAtATime = (yield* Effect.makeSemaphore(1)).withPermits(1)
   const options = new Map(sources.map(({ id, options }) => [id, options]))
   const failures = new Map(sources.map(({ id }) => [id, lastFetchFailure<SourceError>()]))
 
-  const note = (ids: ReadonlyArray<string>, next: (before: Known) => Known) =>
+  const note = (ids: ReadonlyArray<string>, next: (before: SourceNote) => SourceNote) =>
     Effect.gen(function* () {
       const before = yield* Ref.get(known)
       const changed = ids.map((sourceId) => [sourceId, next(before.get(sourceId) ?? { sourceId })] as const)

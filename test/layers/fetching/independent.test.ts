@@ -17,6 +17,8 @@ import * as TestClock from "effect/TestClock"
 import * as TestContext from "effect/TestContext"
 import * as ControllerStateMemory from "../../../src/layers/controller/ControllerStateMemory.ts"
 import * as Content from "../../../src/layers/fetching/Content.ts"
+import { errorOf } from "../../../src/layers/fetching/contentState.ts"
+import * as Undo from "../../../src/layers/fetching/Undo.ts"
 import * as CommandBusMemory from "../../../src/layers/memory/CommandBusMemory.ts"
 import * as EventBusMemory from "../../../src/layers/memory/EventBusMemory.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
@@ -173,6 +175,8 @@ scenario("a source that fails keeps its content, and changes of the others are p
   expect(lastSuccess).not.toBe(lastFetch?.timestamp)
   expect(yield* running.sees(problems)).toEqual([["content:failing", "tours", "warning", since]])
   expect(yield* running.sees(rowValue("Last fetch"))).toContain("new version; failed: tours")
+  const { view } = yield* running.sees(Effect.flatMap(ControllerState, ({ read }) => read))
+  expect(view.contents[0]?.lastFetch).toMatchObject({ result: "new version; failed: tours" })
   expect(yield* running.sees(rowValue("Old content"))).toBeUndefined()
   expect(yield* running.sees(sourceRows("tours"))).toContainEqual([
     "Failing",
@@ -237,6 +241,7 @@ scenario("the first version needs every source, and so does a source that is new
   films.set("permanent")
   const running = yield* begin(world)
   expect(Option.isNone(yield* Effect.option(active))).toBe(true)
+  expect(errorOf(yield* running.sees(contentState))?.message).toBe('Source "films": as the test wants it')
   yield* running.stop
   const two = yield* begin([objects, tours])
   expect(yield* active).toEqual(["objects0", "tours0"])
@@ -246,6 +251,10 @@ scenario("the first version needs every source, and so does a source that is new
   yield* three.pass("20 minutes")
   expect(yield* active).toEqual(["objects0", "tours0"])
   expect((yield* three.sees(problems)).map(([, subject]) => subject)).toEqual(["content"])
+  const { view } = yield* three.sees(Effect.flatMap(ControllerState, ({ read }) => read))
+  expect(view.problems[0]?.text).toMatch(
+    /Source "films": as the test wants it\. Changes of the other sources wait until this source works, because the latest version has no content of it.* remove it from "sources"/
+  )
   films.set("none")
   yield* three.pass("11 minutes")
   expect(yield* active).toEqual(["objects1", "tours0", "films0"])
@@ -263,6 +272,9 @@ scenario("a source whose options have changed holds the version back until it wo
   objects.edit()
   yield* second.pass("1 minute")
   expect(yield* active).toEqual(["objects0", "tours0", "films0"])
+  expect(errorOf(yield* second.sees(contentState))?.message).toMatch(
+    /Source "tours": .* until this source works, because its options have changed\. .* former options/
+  )
   tours.set("none")
   yield* second.pass("11 minutes")
   expect(yield* active).toEqual(["objects2", "tours0", "films0"])
@@ -334,11 +346,64 @@ scenario(
     yield* running.pass("1 second")
     tours.set("none")
     expect(yield* running.fetch).not.toHaveProperty("kept")
+    expect(yield* running.sees(command("resume"))).not.toHaveProperty("kept")
+    yield* running.stop
+  }
+)
+
+scenario(
+  "a source that works again with the same content is old nowhere, and a source that fails since is",
+  function* (world) {
+    const [objects, tours] = world
+    const running = yield* begin(world)
+    tours.set("permanent")
+    objects.edit()
+    yield* running.fetch
+    tours.set("none")
+    yield* running.fetch
+    const isOldNowhere = Effect.gen(function* () {
+      const { versions } = yield* running.sees(Undo.versions)
+      expect(versions.at(-1)?.sources).toMatchObject([{}, { sourceId: "tours" }, {}])
+      expect(versions.at(-1)?.sources?.[1]).not.toHaveProperty("keptSince")
+      expect((yield* running.sees(contentState)).kept).toBeUndefined()
+      expect(yield* running.sees(command("diff"))).not.toHaveProperty("kept")
+      expect(yield* running.sees(command("hold"))).not.toHaveProperty("kept")
+      expect(yield* running.sees(rowValue("Old content"))).toBeUndefined()
+      yield* running.sees(command("resume"))
+    })
+    yield* isOldNowhere
+    tours.set("permanent")
+    yield* running.pass("1 minute")
+    const since = (yield* running.sees(contentState)).sources.tours?.failing?.since
+    const kept = [{ sourceId: "tours", since }]
+    expect(since).toBeDefined()
+    expect((yield* running.sees(contentState)).kept).toEqual(kept)
+    expect((yield* running.sees(Undo.versions)).versions.at(-1)?.sources?.[1]?.keptSince).toBe(since)
+    expect(yield* running.sees(command("diff"))).toMatchObject({ kept })
     expect(yield* running.sees(rowValue("Old content"))).toBeUndefined()
-    expect(yield* running.sees(command("resume"))).toMatchObject({ kept: named })
-    expect(yield* running.sees(rowValue("Old content"))).toBeUndefined()
+    tours.set("none")
+    yield* running.fetch
+    yield* isOldNowhere
+    yield* running.stop
+  }
+)
+
+scenario(
+  "a held version keeps saying which of its sources are old, if newer content waits",
+  function* (world) {
+    const [objects, tours] = world
+    const running = yield* begin(world)
+    tours.set("permanent")
+    objects.edit()
+    yield* running.fetch
+    const { since } = (yield* running.sees(contentState)).kept?.[0] ?? {}
     yield* running.sees(command("hold"))
+    tours.edit()
+    tours.set("none")
+    yield* running.fetch
+    expect(yield* running.sees(command("hold"))).toMatchObject({ kept: [{ sourceId: "tours", since }] })
     expect(yield* running.sees(rowValue("Old content"))).toContain(`"tours" is from before ${since}`)
+    expect(yield* running.sees(command("resume"))).not.toHaveProperty("kept")
     yield* running.stop
   }
 )

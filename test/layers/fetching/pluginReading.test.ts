@@ -334,3 +334,26 @@ describe("a problem of a content that is not found any more", () => {
     })
   })
 })
+
+describe("old content in the status", () => {
+  const slice: ContentState = {
+    kind: "content",
+    versionId,
+    sources: { tours: {} },
+    kept: [{ sourceId: "tours", since: heardAt }]
+  }
+  const oldRows = (more: Partial<ContentState> = {}) =>
+    sectionRows({ ...slice, ...more }).filter((row) => row.type === "kv" && row.label === "Old content")
+
+  it("is a warning where sources are fetched, and refers to the hub on a player", () => {
+    expect(oldRows()).toMatchObject([{ tone: "warn", value: expect.stringMatching(/began to fail$/) }])
+    expect(oldRows({ copiedFrom: { url: "http://hub/" } })).toMatchObject([
+      { tone: "neutral", value: expect.stringMatching(/is in the status of the hub$/) }
+    ])
+  })
+
+  it("is not told again if fetches fail", () =>
+    expect(
+      oldRows({ lastFetch: { timestamp: heardAt, error: { name: "E", message: "no network" } } })
+    ).toEqual([]))
+})

@@ -84,16 +84,15 @@ const renderHold = ({ held, released }) => [
   held?.waiting === undefined ? [] : entry("Waits", ["the version of ", moment(timeOf(held.waiting))], "held")
 ]
 
+const toneOf = ({ failure, result }) =>
+  failure === undefined ? undefined : result === "failed" ? "error" : "warn"
+
 const renderFetching = ({ fetchingSince, lastFetch, lastSuccess, nextFetch }) => [
   fetchingSince !== undefined
     ? entry("Fetching", ["since ", moment(fetchingSince)])
     : lastFetch === undefined
       ? entry("Last fetch", "none yet")
-      : entry(
-          "Last fetch",
-          [moment(lastFetch.timestamp), lastFetch.failure === undefined ? "" : ", failed"],
-          lastFetch.failure === undefined ? undefined : "error"
-        ),
+      : entry("Last fetch", [moment(lastFetch.timestamp), `, ${lastFetch.result}`], toneOf(lastFetch)),
   lastFetch?.failure !== undefined && lastSuccess !== undefined
     ? entry("Last success", [moment(lastSuccess)])
     : [],
