@@ -226,7 +226,7 @@ describe("a fetch", () => {
         { id: "rec1", fields: { key: "a" } },
         { id: "rec2", fields: { key: "a[0]" } }
       ])
-      expect((yield* Effect.flip(fetch)).message).toContain("rec1 and rec2")
+      expect((yield* Effect.flip(fetch)).message).toContain("rec1, rec2")
     }).pipe(run)
   )
 
