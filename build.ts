@@ -89,10 +89,7 @@ const bundles: ReadonlyArray<BuildOptions & { readonly entry: string; readonly f
 ]
 
 /** The languages whose long words pages can divide: `vitrine/client/hyphen/de`, and `/vitrine/hyphen-de.js`. */
-const hyphened = existsSync("node_modules/hyphen") ? ["da", "de", "en", "es", "fr", "it", "nl", "pl"] : []
-if (hyphened.length === 0) {
-  console.warn("The package hyphen is missing: pages cannot divide words. Run npm ci, and build again.")
-}
+const hyphened = ["da", "de", "en", "es", "fr", "it", "nl", "pl"]
 
 /** From `hyphen`, which is CommonJS, with the patterns of a language. */
 const bundleHyphen = async (code: string): Promise<Metafile> => {

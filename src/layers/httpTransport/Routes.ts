@@ -41,10 +41,12 @@ export const make = Effect.fnUntraced(function* ({ body, events, options }: Rout
    * Whether a command neither asks the screens of a content nor accepts its warnings. A content NAME has `NAME.screen`,
    * `NAME.accept` and `NAME.manifest.read`.
    */
-  const isForAll = (type: string) =>
-    /\.(?:accept|screen)$/.test(type)
-      ? Effect.map(commands.types, (types) => !types.includes(type.replace(/[a-z]+$/, "manifest.read")))
+  const isForAll = (type: string) => {
+    const end = type.lastIndexOf(".") + 1
+    return ["accept", "screen"].includes(type.slice(end))
+      ? Effect.map(commands.types, (types) => !types.includes(`${type.slice(0, end)}manifest.read`))
       : Effect.succeed(true)
+  }
 
   const command = body.pipe(
     Effect.flatMap(parseCommand),
