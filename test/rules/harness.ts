@@ -25,7 +25,7 @@ import * as ReplayBacklogMemory from "../../src/layers/memory/ReplayBacklogMemor
 import * as RequestPacingMemory from "../../src/layers/memory/RequestPacingMemory.ts"
 import { contentTypes } from "../../src/layers/types/contentTypes.ts"
 import { CommandBus } from "../../src/services/CommandBus.ts"
-import type { SourceChanges } from "../../src/services/ContentSource.ts"
+import type { ContentSourceDefinition, SourceChanges } from "../../src/services/ContentSource.ts"
 import { ControllerState } from "../../src/services/ControllerState.ts"
 import type { SourceError } from "../../src/services/SourceError.ts"
 import { Warning } from "../../src/services/Warning.ts"
@@ -134,7 +134,7 @@ export interface Opened {
   readonly fresh: Effect.Effect<Outcome, unknown, Scope.Scope>
 }
 
-const temporary = Effect.acquireRelease(
+export const temporary = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "vitrine-rules-"))),
   (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
 )
@@ -186,8 +186,10 @@ const openAt = Effect.fnUntraced(function* (reader: ReaderName, world: World, op
     Effect.provide(readers[reader], context)
   )
   stand.give(world)
-  const { accept, check, fetch, types } = yield* contentAt(stand, options)
-  const fresh = Effect.flatMap(contentAt(stand, options), ({ fetch }) => fetch)
+  const { accept, check, fetch, types } = yield* contentOf(stand.source(options))
+  const fresh = Effect.suspend(() => contentOf(stand.source(options))).pipe(
+    Effect.flatMap(({ fetch }) => fetch)
+  )
   const made = stand.source(options).make
   const environment = yield* Layer.build(Layer.merge(platform, RequestPacingMemory.layer))
   const scope = yield* Effect.scope
@@ -210,12 +212,13 @@ const openAt = Effect.fnUntraced(function* (reader: ReaderName, world: World, op
   return { accept, opened: { give: stand.give, fetch, types, check, fresh, poll } }
 })
 
-const contentAt = Effect.fnUntraced(function* (stand: Stand, options: Options) {
+/** Content of one source, in a folder that may have versions of it. */
+export const contentOf = Effect.fnUntraced(function* (source: ContentSourceDefinition, folder?: string) {
   const context = yield* Layer.build(services)
   return yield* Effect.gen(function* () {
-    const cwd = yield* temporary
+    const cwd = folder ?? (yield* temporary)
     const log: Array<string> = []
-    const plugin = content({ sources: [stand.source(options)] })
+    const plugin = content({ sources: [source] })
     yield* plugin.setup({ cwd, addLogger: () => Effect.void })
     const { dispatch } = yield* CommandBus
     const { state } = yield* ControllerState
