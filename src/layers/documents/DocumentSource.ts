@@ -316,7 +316,7 @@ export const make = Effect.fnUntraced(function* <
         ...all.flatMap(warningsOf),
         ...(isSample ? [] : compared.warnings),
         ...fetched.warningsOf(placed.index),
-        ...(isSample ? [] : files.nothingFound(found, counts.records + (counts.values ?? 0)))
+        ...(isSample ? [] : yield* files.nothingFound(found, counts.records + (counts.values ?? 0)))
       ],
       read: {
         fingerprint,

@@ -18,13 +18,14 @@ import * as Record from "effect/Record"
 import type * as Redacted from "effect/Redacted"
 import { sha256OfText } from "../../../files/sha256.ts"
 import { explain } from "../../../files/systemError.ts"
-import { excerpt } from "../../../internal/printable.ts"
+import { excerpt, printableLine } from "../../../internal/printable.ts"
 import {
   type AttachmentProgress,
   type FetchTarget,
   type SourceFile,
   SourceFolder
 } from "../../../services/ContentSource.ts"
+import type { SourceError } from "../../../services/SourceError.ts"
 import { note, type Warning } from "../../../services/Warning.ts"
 import { failedIn } from "../Document.ts"
 import type { DocumentOnDisk, DocumentPart } from "../documentFile.ts"
@@ -230,15 +231,23 @@ export const make = Effect.fnUntraced(function* (
   return {
     findingOf,
     fetchAll,
-    /** The warning if there are records, but `find` matches no link at all. */
-    nothingFound: ({ files }: FoundMedia, records: number): ReadonlyArray<Warning> =>
+    /** The mistake, or else the warning, if there are records, but `find` matches no link at all. */
+    nothingFound: (
+      { elsewhere, files }: FoundMedia,
+      records: number
+    ): Effect.Effect<ReadonlyArray<Warning>, SourceError> =>
       options.find === undefined || files.size > 0 || records === 0
-        ? []
-        : [
-            note(
-              `"media.find" finds no link in any document (${excerpt(options.find.join(", "))}); "vitrine check" with the id of the source lists where links are`
+        ? Effect.succeed([])
+        : elsewhere !== undefined
+          ? notSaved(
+              elsewhere.document,
+              `"media.find" (${excerpt(options.find.join(", "))}) finds no link, but there are links to files, the first at "${printableLine(elsewhere.field, 200)}". Correct "find", or leave it out if no file is to be saved`
             )
-          ]
+          : Effect.succeed([
+              note(
+                `"media.find" finds no link in any document (${excerpt(options.find.join(", "))}); "vitrine check" with the id of the source lists where links are`
+              )
+            ])
   }
 })
 

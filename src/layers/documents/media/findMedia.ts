@@ -29,6 +29,8 @@ export interface FoundMedia {
   readonly files: ReadonlyMap<string, WantedFile>
   /** Possible pictures, by their identity and their crop. */
   readonly pictures: ReadonlyMap<string, FoundPicture>
+  /** The first link to a picture, film or sound that `find` does not match. */
+  readonly elsewhere: { readonly document: string; readonly field: string } | undefined
   readonly warnings: ReadonlyArray<Warning>
 }
 
@@ -83,6 +85,7 @@ export const makeSearch = (
   const pictures = new Map<string, FoundPicture>()
   const leftOut = new Map<string, number>()
   const cutLinks = new Map<string, number>()
+  let elsewhere: FoundMedia["elsewhere"]
   const idOf = recordId(key)
   const host = base !== undefined && URL.canParse(base) ? new URL(base).host : undefined
   const visit = makePlacing({
@@ -91,7 +94,13 @@ export const makeSearch = (
     isWanted,
     rules,
     base,
-    document
+    document,
+    elsewhere: (path) => {
+      elsewhere ??= {
+        document,
+        field: path.map((level) => patternOf({ parent: undefined, level })).join(".")
+      }
+    }
   })
 
   const add = (found: FoundLink, place: LinkPlace) => {
@@ -145,6 +154,7 @@ export const makeSearch = (
     found: () => ({
       files,
       pictures,
+      elsewhere,
       warnings: [
         ...[...leftOut].map(([field, count]) =>
           note(
@@ -174,6 +184,7 @@ export const merged = (all: ReadonlyArray<FoundMedia>): FoundMedia => {
   return {
     files,
     pictures,
+    elsewhere: all.find(({ elsewhere }) => elsewhere !== undefined)?.elsewhere,
     warnings: all.flatMap(({ warnings }) => warnings)
   }
 }

@@ -184,8 +184,15 @@ const parsed = (texts: ReadonlyArray<string>): ReadonlyArray<PathPattern> =>
 /** Reads a string at a path as a link; `undefined` if it is no link, or not wanted. */
 type ReadLink = (text: string, path: DocumentPath) => Address | undefined
 
-/** `base` is the address of the document. */
-export const makeReadLink = ({ find, hosts, types }: Rules, base: string | undefined): ReadLink => {
+/**
+ * `base` is the address of the document; `elsewhere` is called with the path of a link to a picture, film or sound that
+ * `find` does not match.
+ */
+export const makeReadLink = (
+  { find, hosts, types }: Rules,
+  base: string | undefined,
+  elsewhere: (path: DocumentPath) => void
+): ReadLink => {
   const isWanted = (url: URL): boolean =>
     (hosts === undefined || isAtHost(url, hosts)) &&
     (find !== undefined || types === undefined || isOfType(typeOfUrl(url) ?? "", types))
@@ -193,12 +200,18 @@ export const makeReadLink = ({ find, hosts, types }: Rules, base: string | undef
   return (text, path) => {
     const isMeant =
       find === undefined ? (hosts ?? types) !== undefined && looksLikeLink(text) : isAnyOf(find, path)
-    if (!isMeant) return undefined
+    if (!isMeant) {
+      if (find !== undefined && looksLikeLink(text) && isMediaFile(text)) elsewhere(path)
+      return undefined
+    }
     const address = readAddress(text, base)
     const isRead = address === "unknown" ? find !== undefined : address !== undefined && isWanted(address)
     return isRead ? address : undefined
   }
 }
+
+const isMediaFile = (link: string): boolean =>
+  isOfType(mime.getType(link.replace(/[?#].*$/s, "")) ?? "", ["image/*", "video/*", "audio/*"])
 
 /** Whether a type is in the list. An entry may end in `/*`. */
 export const isOfType = (type: string, types: ReadonlyArray<string>): boolean =>

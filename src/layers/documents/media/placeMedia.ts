@@ -4,6 +4,7 @@
  * An object with a link gets `localPath` beside it; a string to be replaced becomes `{ url, localPath }`. Nothing
  * else changes. The additions of an earlier run are removed first, so that two runs give the same result.
  */
+import { constVoid } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import { makeWriting } from "../budget.ts"
@@ -89,6 +90,8 @@ export interface Placing extends Pick<Whereabouts, "document" | "recordOf"> {
   /** The address of the document. */
   readonly base?: string | undefined
   readonly reader?: MediaReader | undefined
+  /** Called with the path of a link to a picture, film or sound that `find` does not match. */
+  readonly elsewhere?: (path: DocumentPath) => void
   /** Default: nothing of an object is volatile. */
   readonly lasting?: Lasting | undefined
   /** Whether the signatures of links are volatile. Default false. */
@@ -175,8 +178,8 @@ const keep = (frame: Frame, saved: unknown, stable: unknown): void => {
  */
 export const makePlacing = (placing: Placing) => {
   const { areLinksSigned = false, base, document, lasting, reader = Option.none, recordOf, rules } = placing
-  const { isWanted = true, sorts = false } = placing
-  const readLink = makeReadLink(rules, base)
+  const { elsewhere = constVoid, isWanted = true, sorts = false } = placing
+  const readLink = makeReadLink(rules, base, elsewhere)
   const hasRules = (rules.find ?? rules.hosts ?? rules.types) !== undefined
   const looksAtTexts = hasRules || areLinksSigned
   const spend = makeWriting()

@@ -401,6 +401,21 @@ describe("a source with media", () => {
     }).pipe(run)
   )
 
+  it.scoped(
+    "is refused if it finds no link, but there are links to files elsewhere, such as in each language",
+    () =>
+      Effect.gen(function* () {
+        const { fetch, set } = yield* setUp({ find: ["**.file.url"] })
+        set({ "objects.json": [{ id: "a", page: "https://museum.example/a" }] })
+        yield* fetch()
+        set({ "objects.json": [{ id: "a", file: { "en-US": { url: "/bell.png?v=2" } } }] })
+        const { message } = yield* Effect.flip(fetch())
+        expect(message).toContain(
+          'finds no link, but there are links to files, the first at "*.file.en-US.url"'
+        )
+      }).pipe(run)
+  )
+
   it.scoped("saves a file for each address, even if addresses are escaped as in HTML", () =>
     Effect.gen(function* () {
       const { fetch, files, paths, set } = yield* setUp()
@@ -457,10 +472,10 @@ describe("a source with media", () => {
     }).pipe(run)
   )
 
-  it.scoped("warns if no document has a link that matches the patterns", () =>
+  it.scoped("warns if no document has a link that matches the patterns, or to a file elsewhere", () =>
     Effect.gen(function* () {
       const { fetch, set } = yield* setUp({ find: ["**.imgae.url"] })
-      set({ "objects.json": [{ id: "a", image: { url: "/a.jpg" } }] })
+      set({ "objects.json": [{ id: "a", image: null }] })
       const first = yield* fetch()
       const warnings = [expect.stringMatching(/^"media\.find" finds no link .*imgae/)]
       expect(textsOf(first.fetched.warnings)).toEqual(warnings)
