@@ -117,7 +117,7 @@ describe("the recipe for", () => {
       const { googleSheet } = yield* Effect.promise(() => import("../../scratchpad/recipes/googleSheet.ts"))
       const saved = yield* fetched(googleSheet)
       expect(yield* saved("objects")).toEqual([
-        { number: "1", title: "Bell, bronze", year: "1862" },
+        { number: "1", title: "Bell, bronze", year: 1862 },
         { number: "2", title: "Vase" }
       ])
     }).pipe(run)

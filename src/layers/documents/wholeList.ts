@@ -203,7 +203,7 @@ export const readAgain = <A, E, R>(read: Effect.Effect<A, E, R>, before = 0): Ef
     error instanceof ListChanged && before < error.times
       ? Effect.zipRight(
           (error.times > 1 ? Effect.logWarning : Effect.logDebug)(
-            `${error.message}. It is read again from its beginning`
+            `${error.list} changed while it was read, and is read again from its beginning`
           ),
           readAgain(read, before + 1)
         )

@@ -94,7 +94,7 @@ describe("vitrine types", () => {
       const text = yield* project.text
       expect(
         text
-      ).toContain(`${objects("id: string; picture?: string; title: string; year?: string")}      readonly Settings: {
+      ).toContain(`${objects("id: string; picture?: string; title: string; year?: number")}      readonly Settings: {
         readonly slideSeconds?: number
         readonly title?: string
       }
@@ -174,7 +174,7 @@ describe("vitrine types", () => {
       yield* fs.makeDirectory(`${folder}/Folder.json`)
       yield* project.run().pipe(withLog(log))
       const text = yield* project.text
-      expect(text).toContain(objects("id: string; picture?: string; title: string; year?: string"))
+      expect(text).toContain(objects("id: string; picture?: string; title: string; year?: number"))
       expect(text).toContain("      readonly Settings: unknown\n")
       expect(log).toEqual(
         ["Broken", "Folder", "Settings"].map((name) =>

@@ -193,7 +193,7 @@ export const make = Effect.fnUntraced(function* (
       Effect.flatMap((fresh) => downloadFrom(fresh, target)),
       Effect.mapError((again) =>
         again instanceof Download.DownloadFailed && again.isExpired
-          ? { ...again, detail: `${first.detail}, with a fresh link too` }
+          ? { ...again, detail: `${first.detail}, with a fresh link too`, isExpired: false }
           : again
       )
     )

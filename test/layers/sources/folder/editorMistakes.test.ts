@@ -214,7 +214,9 @@ const cases: ReadonlyArray<Case> = [
       ...edit("pictures/5.svg", "pictures/5.jpg"),
       "pictures/5.jpg": Buffer.from(`ffd8ffe000104a464946${"00".repeat(60)}`, "hex")
     },
-    ["pictures/5.jpg: its end is missing, perhaps because copying was interrupted. Copy it again."],
+    [
+      "pictures/5.jpg: it is cut or damaged: its end is missing, perhaps because copying was interrupted. Copy it again."
+    ],
     [
       "pictures/5.jpg: Das Ende der Datei fehlt; vielleicht wurde das Kopieren unterbrochen. Kopieren Sie die Datei noch einmal in den Ordner."
     ]
