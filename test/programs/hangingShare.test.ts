@@ -17,6 +17,7 @@ import { somebodySleepsFor } from "../support/waiting.ts"
 
 const share = vi.hoisted(() => ({ hangs: true, responds: [] as (() => void)[] }))
 
+// Needs a process of its own: other tests have loaded the real module.
 vi.mock("node:fs/promises", async (load) => {
   const disk = await load<typeof import("node:fs/promises")>()
   const realpath = async (path: string) => {
