@@ -6,7 +6,7 @@
  * <source id>/media/               the files of these items
  * ```
  *
- * Directus is a description for `Cms.ts`: its query strings, its responses, its refusals, its rights, its files, which
+ * Directus is a description for `cms.ts`: its query strings, its responses, its refusals, its rights, its files, which
  * are found if `fields` lead to them.
  */
 import * as Effect from "effect/Effect"
@@ -24,7 +24,7 @@ import {
   type Parameters,
   type Refusal,
   type Vendor
-} from "../../documents/Cms.ts"
+} from "../../documents/cms.ts"
 import { define } from "../../documents/DocumentOptions.ts"
 import { type JsonObject, property } from "../../documents/jsonValues.ts"
 import type { MediaObject } from "../../documents/media/placeMedia.ts"

@@ -8,7 +8,7 @@ import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { documentName, expects, expectsSecret, omittable, optional } from "../../../internal/Options.ts"
 import { isHttpBase } from "../../../internal/optionSchemas.ts"
-import { token } from "../../documents/Cms.ts"
+import { token } from "../../documents/cms.ts"
 import { type DocumentConfig, DocumentOptions, recordKey } from "../../documents/DocumentOptions.ts"
 import { fileFieldsOfReader, type MediaConfig } from "../../documents/media/MediaOptions.ts"
 

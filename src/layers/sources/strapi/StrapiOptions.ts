@@ -5,7 +5,7 @@ import * as Predicate from "effect/Predicate"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { expects, omittable, optional } from "../../../internal/Options.ts"
-import { cmsFields, collections, filled } from "../../documents/Cms.ts"
+import { cmsFields, collections, filled } from "../../documents/cms.ts"
 import type { DocumentConfig } from "../../documents/DocumentOptions.ts"
 import type { MediaConfig } from "../../documents/media/MediaOptions.ts"
 

@@ -6,7 +6,7 @@
  * <source id>/media/         the files of the media library in these entries
  * ```
  *
- * Strapi is a description for `Cms.ts`: its query strings, its responses, its refusals, its files.
+ * Strapi is a description for `cms.ts`: its query strings, its responses, its refusals, its files.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -22,7 +22,7 @@ import {
   type Refusal,
   type Vendor,
   withoutUnpublished
-} from "../../documents/Cms.ts"
+} from "../../documents/cms.ts"
 import { define } from "../../documents/DocumentOptions.ts"
 import { type JsonObject, property, textOf } from "../../documents/jsonValues.ts"
 import type { MediaObject } from "../../documents/media/placeMedia.ts"

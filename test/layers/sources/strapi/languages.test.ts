@@ -4,7 +4,7 @@
 import { expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
-import { type Ask, readEdition } from "../../../../src/layers/documents/Cms.ts"
+import { type Ask, readEdition } from "../../../../src/layers/documents/cms.ts"
 import { strapi } from "../../../../src/layers/sources/strapi/strapiSource.ts"
 
 const names = [..."abcdefghijklmnop"]

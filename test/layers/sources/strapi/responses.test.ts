@@ -3,7 +3,7 @@
  */
 import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import { refused } from "../../../../src/layers/documents/Cms.ts"
+import { refused } from "../../../../src/layers/documents/cms.ts"
 import { readAnswer, readRefusal, strapi } from "../../../../src/layers/sources/strapi/strapiSource.ts"
 
 const pagination = { page: 1, pageSize: 25, pageCount: 1, total: 1 }
