@@ -41,7 +41,7 @@ layer(environment, {
         )
       ).toEqual([])
       expect(paths.filter((path) => /downloads|\.vitrine|\.test\./.test(path))).toEqual([])
-      expect(paths.length).toBeLessThan(450)
+      expect(paths.length).toBeLessThan(480)
       expect(size).toBeLessThan(2.6 * 1024 ** 2)
     })
   )

@@ -11,7 +11,6 @@ import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { endWithin } from "../../internal/background.ts"
 import { makeLatestEvents } from "../../internal/keptEvents.ts"
 import { resubscribe } from "../../internal/Schedules.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
@@ -207,7 +206,7 @@ export const makeRemembering = Effect.gen(function* () {
 
   const forget = Effect.gen(function* () {
     if (!(yield* warning.isFailing)) {
-      yield* endWithin(grace)(FiberHandle.awaitEmpty(worker))
+      yield* Effect.timeoutOption(Effect.interruptible(FiberHandle.awaitEmpty(worker)), grace)
     }
     waiting.clear()
     yield* FiberHandle.clear(worker)

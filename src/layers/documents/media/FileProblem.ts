@@ -2,13 +2,12 @@
  * Files that documents link to, and the problems with them, as failures and as warnings.
  */
 import * as Array from "effect/Array"
-import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { mistake, mistakeText } from "../../../internal/mistake.ts"
 import { excerpt } from "../../../internal/printable.ts"
 import { OptionalErrorChain } from "../../../internal/SerializedError.ts"
-import { failureAbout, type SourceError } from "../../../services/SourceError.ts"
+import { failureAbout, SourceError } from "../../../services/SourceError.ts"
 import { type Warning, warningOf } from "../../../services/Warning.ts"
 import type { DownloadFailed } from "../../httpClient/httpFailure.ts"
 import { mistakePlace, Place, subjectOf } from "../Document.ts"
@@ -38,9 +37,16 @@ export class FileProblem extends Schema.TaggedError<FileProblem>()("vitrine/File
 }) {}
 
 /** A signed link has expired before its file was saved. */
-export class LinkExpired extends Data.TaggedError("vitrine/LinkExpired")<{ readonly error: SourceError }> {
-  override readonly message = this.error.message
-  readonly isTransient = this.error.isTransient
+export class LinkExpired extends Schema.TaggedError<LinkExpired>()("vitrine/LinkExpired", {
+  error: SourceError
+}) {
+  override get message() {
+    return this.error.message
+  }
+
+  get isTransient(): boolean {
+    return this.error.isTransient
+  }
 }
 
 /** The problem as the failure of its source. */
