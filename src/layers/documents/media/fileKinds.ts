@@ -122,8 +122,15 @@ export const isCut = async ({ end, type }: FileKind, bytes: FileBytes): Promise<
 
 const partBytes = 64 * 1024
 
-/** Whether a PNG without its end has something else than its parts. Zeros are what is not copied yet. */
+/** In bytes. */
+const headOnly = 16
+
+/**
+ * Whether a file without its end was never whole: it has nothing but its first bytes, after which no copy stops, or it is
+ * a PNG with something else than its parts. Zeros are what is not copied yet.
+ */
 export const isDamaged = async ({ end }: FileKind, { read, size }: FileBytes): Promise<boolean> => {
+  if (size <= headOnly) return true
   if (end !== endOfPng) return false
   for (let at = 8, left = 1000; at + 8 <= size && left > 0; left--) {
     const head = await read(at, 8)

@@ -42,6 +42,8 @@ describe("the verdict of a file", () => {
     ["bell.mp3", "", "other", "empty"],
     ["bell.mp3", "\0".repeat(5000), "cut", "zeros"],
     ["bell.png", png.subarray(0, -1), "cut", "end"],
+    ["bell.png", png.subarray(0, 8), "picture", "damaged"],
+    ["bell.jpg", jpeg.subarray(0, 11), "picture", "damaged"],
     ["bell.png", Buffer.concat([png.subarray(0, 33), Buffer.alloc(500)]), "cut", "end"],
     ["bell.png", Buffer.concat([png.subarray(0, 33), Buffer.alloc(500, 1)]), "picture", "damaged"],
     ["bell.jpg", jpeg.subarray(0, -1), "cut", "end"],
