@@ -158,7 +158,7 @@ describe("a source of documents", () => {
 
   it.scoped("lets other work go on while a large value is saved", () =>
     Effect.gen(function* () {
-      const list = Array.from({ length: 300_000 }, (_, index) => `/${index}.jpg`)
+      const list = Array.from({ length: 900_000 }, (_, index) => `/${index}.jpg`)
       const fetch = yield* setUp(() => ({ documents: [value("a", { list })] }))
       let turns = 0
       const count = (): NodeJS.Immediate =>
