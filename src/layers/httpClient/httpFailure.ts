@@ -181,7 +181,11 @@ export const connectionFailed = (url: URL, cause: unknown): DownloadFailed => {
 }
 
 export const broken = ({ origin }: URL, cause: unknown) =>
-  retryable(`the connection to ${origin} failed: ${deepestMessage(cause)}`)
+  failed(`the connection to ${origin} failed: ${deepestMessage(cause)}`, {
+    isTransient: true,
+    retryAfter: Duration.zero,
+    ...(Predicate.isError(cause) && { cause })
+  })
 
 /** `bytes` may be the number of received bytes so far. */
 export const wrongSize = ({ origin }: URL, bytes: number | string, expected: number): string =>
