@@ -41,7 +41,7 @@ export const accept = Effect.fnUntraced(function* (
   if (status !== 200 && !alsoAccepts.has(status)) {
     const refusal = `${url.origin} responds with HTTP ${status}`
     return yield* passes(status)
-      ? retryable(refusal, yield* retryAfter(response))
+      ? retryable(refusal, { retryAfter: yield* retryAfter(response) })
       : failed(refusal, { isExpired: goneStatuses.has(status) })
   }
 })

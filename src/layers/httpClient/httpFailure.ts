@@ -145,10 +145,9 @@ export class DownloadFailed extends Schema.TaggedError<DownloadFailed>()("vitrin
   }
 }
 
-export const failed = (
-  detail: string,
-  more: Partial<Pick<DownloadFailed, "cause" | "isExpired" | "isTimeout" | "isTransient" | "retryAfter">> = {}
-): DownloadFailed =>
+type More = Partial<Pick<DownloadFailed, "cause" | "isExpired" | "isTimeout" | "isTransient" | "retryAfter">>
+
+export const failed = (detail: string, more: More = {}): DownloadFailed =>
   new DownloadFailed({
     detail: printableLine(detail, maxDetail),
     isTransient: false,
@@ -160,8 +159,8 @@ export const failed = (
 const maxDetail = 600
 
 /** A failure that is retried at once, and may pass later if this does not help. */
-export const retryable = (detail: string, retryAfter = Duration.zero, isTimeout = false) =>
-  failed(detail, { isTransient: true, isTimeout, retryAfter })
+export const retryable = (detail: string, more: More = {}) =>
+  failed(detail, { isTransient: true, ...more, retryAfter: more.retryAfter ?? Duration.zero })
 
 export const connectionFailed = (url: URL, cause: unknown): DownloadFailed => {
   const { origin } = url
@@ -181,11 +180,10 @@ export const connectionFailed = (url: URL, cause: unknown): DownloadFailed => {
 }
 
 export const broken = ({ origin }: URL, cause: unknown) =>
-  failed(`the connection to ${origin} failed: ${deepestMessage(cause)}`, {
-    isTransient: true,
-    retryAfter: Duration.zero,
-    ...(Predicate.isError(cause) && { cause })
-  })
+  retryable(
+    `the connection to ${origin} failed: ${deepestMessage(cause)}`,
+    Predicate.isError(cause) ? { cause } : {}
+  )
 
 /** `bytes` may be the number of received bytes so far. */
 export const wrongSize = ({ origin }: URL, bytes: number | string, expected: number): string =>
@@ -193,12 +191,10 @@ export const wrongSize = ({ origin }: URL, bytes: number | string, expected: num
 
 /** No data for so many milliseconds. */
 export const silent = ({ origin }: URL, millis: number, option?: string) =>
-  retryable(
-    `nothing came from ${origin} for ${millis} ms${option === undefined ? "" : ` ("${option}")`}`,
-    Duration.zero,
-    true
-  )
+  retryable(`nothing came from ${origin} for ${millis} ms${option === undefined ? "" : ` ("${option}")`}`, {
+    isTimeout: true
+  })
 
 /** No complete response within so many milliseconds. */
 export const notWhole = ({ origin }: URL, millis: number) =>
-  retryable(`no complete answer from ${origin} within ${millis} ms ("maxTimeout")`, Duration.zero, true)
+  retryable(`no complete answer from ${origin} within ${millis} ms ("maxTimeout")`, { isTimeout: true })
