@@ -9,7 +9,7 @@ import type { MistakePlace, ViolationWords } from "./mistakeParts.ts"
 type FieldsOf<A extends Readonly<Record<string, (fields: never) => unknown>>> = {
   readonly [C in keyof A]: Parameters<A[C]>
 }
-/** What the sentence of a code tells. */
+/** The fields of the sentence of a code. */
 export type Fields = FieldsOf<Language["sentences"]>
 export type Code = keyof Fields
 

@@ -53,14 +53,14 @@ export interface WrongCell {
   readonly hint?: Hint | undefined
 }
 
-/** What a violation says. */
+/** The parts of the sentence of a violation. */
 export interface ViolationWords {
   readonly expected: string
   readonly found: string
   readonly hint?: string
 }
 
-/** What is wrong with a file (`verdict.ts`); `file`: it cannot be saved. */
+/** The kinds of mistakes of files (`verdict.ts`); `file`: the file cannot be saved. */
 export type Wrong = "file" | "others" | "sizes" | "picture" | "unplayable" | "encoding" | "other" | "cut"
 
 /** The limits of `budget.ts`, and of CSV. */

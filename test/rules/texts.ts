@@ -76,7 +76,7 @@ export const texts = [
 
   rule(
     10,
-    "A right that the token lacks is told apart from a field that does not exist, and named. If the system does not tell: one warning that says which line of the configuration settles it",
+    "A right that the token lacks is distinguished from a field that does not exist, and named. If the system does not distinguish them, one warning names the line of the configuration that settles it",
     "warn; refuse if the configuration asks for it",
     "s ● ● ● ● s g",
     function* ({ open, reader }) {

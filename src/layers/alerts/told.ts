@@ -1,6 +1,6 @@
 /**
- * What the receiver of alerts was told last, and what must be posted because something else is true now. Pure; times
- * are in milliseconds of the monotonic clock, because somebody may set the time of day.
+ * The problems that the receiver of alerts knows, and the changes that must be posted to it. Pure; times are in
+ * milliseconds of the monotonic clock, because somebody may set the time of day.
  */
 import * as Array from "effect/Array"
 import * as Order from "effect/Order"
@@ -24,7 +24,7 @@ export type Told = typeof Told.Type
 /** `over`: the problem was seen to be over. `unwatched`: nobody can say any more whether it continues. */
 export type Kind = "begin" | "again" | "worse" | "better" | "unwatched" | "over"
 
-/** What the receiver must still be told about a problem. */
+/** A change of a problem that the receiver does not know yet. */
 export interface Change {
   readonly kind: Kind
   readonly key: string
@@ -159,7 +159,7 @@ export const due = ({ pending }: Alerts, after: number, now: number): ReadonlyAr
 
 type Post = ReadonlyArray<Change>
 
-/** What was told, with other entries for the problems of the post. The oldest entries are forgotten. */
+/** Replaces the entries for the problems of the post. The oldest entries are forgotten. */
 const retold = (before: Alerts, post: Post, entries: ReadonlyArray<Told>): Alerts => {
   const sent = byKey(post)
   const others = [...before.told.values()].filter(({ key }) => !sent.has(key))
