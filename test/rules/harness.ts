@@ -44,7 +44,7 @@ export const reasons = {
   g: "a function of the user: only what it reads through `get`"
 } as const
 
-/** `●` runs. */
+/** `●` runs. The others are reasons, and stand in the table of the documentation. */
 export type Cell = "●" | keyof typeof reasons
 
 export interface Rule {
@@ -54,8 +54,8 @@ export interface Rule {
   /** What comes out: refuse, warn, right. */
   readonly out: string
   readonly cells: ReadonlyArray<readonly [reader: ReaderName, cell: Cell]>
-  /** Fails with an assertion if the reader does not follow the rule; `undefined` if it is not written yet. */
-  readonly test: ((museum: Museum) => Effect.Effect<void, unknown, Scope.Scope>) | undefined
+  /** Fails with an assertion if the reader does not follow the rule. */
+  readonly test: (museum: Museum) => Effect.Effect<void, unknown, Scope.Scope>
 }
 
 /** A rule, with a cell for each reader in their order: `"● n ● k k k g"`. */
@@ -64,13 +64,13 @@ export const rule = (
   sentence: string,
   out: string,
   cells: string,
-  test?: (museum: Museum) => Effect.fn.Return<void, unknown, Scope.Scope>
+  test: (museum: Museum) => Effect.fn.Return<void, unknown, Scope.Scope>
 ): Rule => ({
   number,
   sentence,
   out,
   cells: readerNames.map((reader, index) => [reader, decodeCell(cells.split(" ")[index])]),
-  test: test && ((museum) => Effect.gen(() => test(museum)))
+  test: (museum) => Effect.gen(() => test(museum))
 })
 
 const decodeCell = Schema.decodeUnknownSync(Schema.Literal("●", "n", "s", "k", "i", "p", "g"))
