@@ -13,6 +13,7 @@ import type { ControllerServices, PluginEnvironment } from "../../services/Plugi
 import * as CommandBusMemory from "../memory/CommandBusMemory.ts"
 import * as EventBusMemory from "../memory/EventBusMemory.ts"
 import * as ReplayBacklogMemory from "../memory/ReplayBacklogMemory.ts"
+import * as ScreenPicturesMemory from "../memory/ScreenPicturesMemory.ts"
 import * as ControllerStateMemory from "./ControllerStateMemory.ts"
 
 /**
@@ -69,12 +70,13 @@ export const layer = <R = never>(
   )
 }
 
-const inMemory = (mode: Mode, identity: Identity | undefined) =>
+const inMemory = (mode: Mode, identity: Identity | undefined): Layer.Layer<ControllerServices> =>
   Layer.mergeAll(
     EventBusMemory.layer,
     CommandBusMemory.layer,
     ReplayBacklogMemory.layer,
-    ControllerStateMemory.layer(mode, identity)
+    ControllerStateMemory.layer(mode, identity),
+    ScreenPicturesMemory.layer
   )
 
 /** Plugins decide by the mode whether to open ports and to continue after the task. */
