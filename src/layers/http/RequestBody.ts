@@ -13,41 +13,43 @@ import { BadRequest, type BodyTooLarge, bodyTooLarge } from "./errors.ts"
 import { responseTo } from "./ServerRequest.ts"
 import { cutSoon } from "./stallTimeout.ts"
 
-/** The largest accepted body, in bytes. */
+/** The largest accepted body, in bytes, unless its route allows more. */
 export const maxBodyBytes = 65_536
-
-const tooLarge = bodyTooLarge(maxBodyBytes)
 
 type BodyError = BodyTooLarge | BadRequest
 
 /**
- * Reads the whole body of a request to our own server. Fails at once if the body is too large.
+ * Reads the whole body of a request to our own server. Fails at once if the body is larger than `limit`, in bytes, or than
+ * `maxBodyBytes` if the request waited behind another one on its connection.
  *
  * After a refusal the rest of the body is discarded for up to a second, so that the client gets the response before the
  * connection is closed.
  */
-export const read = Effect.flatMap(HttpServerRequest.HttpServerRequest, (to) => {
-  const response = responseTo(to)
-  const request = response.req
-  if (expectsContinue(request) && !isTooLong(request)) {
-    response.writeContinue()
-  }
-  return Effect.tapErrorTag(begun.get(request) ?? collect(request), "vitrine/BodyTooLarge", () =>
-    Effect.sync(() => linger(response))
-  )
-})
+export const readUpTo = (limit: number) =>
+  Effect.flatMap(HttpServerRequest.HttpServerRequest, (to) => {
+    const response = responseTo(to)
+    const request = response.req
+    if (expectsContinue(request) && !isTooLong(request, limit)) {
+      response.writeContinue()
+    }
+    return Effect.tapErrorTag(begun.get(request) ?? collect(request, limit), "vitrine/BodyTooLarge", () =>
+      Effect.sync(() => linger(response))
+    )
+  })
+
+export const read = readUpTo(maxBodyBytes)
 
 /** As `read`, on any server. That server decides about the rest of a body above the limit. */
 export const readMounted = Effect.flatMap(
   HttpServerRequest.HttpServerRequest,
   (request): Effect.Effect<Uint8Array, BodyError> =>
-    isTooLong(request)
-      ? tooLarge
+    isTooLong(request, maxBodyBytes)
+      ? bodyTooLarge(maxBodyBytes)
       : request.stream.pipe(
           Stream.mapError(() => unreadable),
           Stream.mapAccumEffect(0, (before, chunk) => {
             const size = before + chunk.length
-            return size > maxBodyBytes ? tooLarge : Effect.succeed([size, chunk] as const)
+            return size > maxBodyBytes ? bodyTooLarge(maxBodyBytes) : Effect.succeed([size, chunk] as const)
           }),
           Stream.runCollect,
           Effect.map((chunks) => Buffer.concat(Chunk.toReadonlyArray(chunks)))
@@ -73,7 +75,7 @@ export const begin = (request: IncomingMessage, response: ServerResponse): void 
     isWaiting = false
     add(-kept)
   })
-  const body = collect(request, (bytes) => {
+  const body = collect(request, maxBodyBytes, (bytes) => {
     if (isWaiting) {
       kept += bytes
       add(bytes)
@@ -96,10 +98,11 @@ const unreadable = new BadRequest({ message: "The body could not be read to its 
 /** Uses listeners: as a Stream, reading the body is a third of the cost of a report to a hub. Discards data after the limit. */
 const collect = (
   request: IncomingMessage,
+  limit: number,
   onKept: (bytes: number) => void = constVoid
 ): Effect.Effect<Uint8Array, BodyError> =>
-  isTooLong(request)
-    ? tooLarge
+  isTooLong(request, limit)
+    ? bodyTooLarge(limit)
     : request.closed
       ? unreadable
       : Effect.async((resume) => {
@@ -107,8 +110,8 @@ const collect = (
           let size = 0
           request.on("data", (chunk: Buffer) => {
             size += chunk.length
-            if (size > maxBodyBytes) {
-              resume(tooLarge)
+            if (size > limit) {
+              resume(bodyTooLarge(limit))
             } else {
               chunks.push(chunk)
               onKept(chunk.length)
@@ -125,8 +128,8 @@ const linger = (response: ServerResponse) => {
 }
 
 /** Whether the `Content-Length` exceeds the limit. */
-const isTooLong = ({ headers }: { readonly headers: Readonly<Record<string, unknown>> }) =>
-  Number(headers["content-length"]) > maxBodyBytes
+const isTooLong = ({ headers }: { readonly headers: Readonly<Record<string, unknown>> }, limit: number) =>
+  Number(headers["content-length"]) > limit
 
 const expectsContinue = ({ headers, httpVersion }: IncomingMessage) =>
   httpVersion === "1.1" && headers.expect?.toLowerCase() === "100-continue"

@@ -4,6 +4,7 @@
 import type * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
 import type { DispatchError } from "../../services/CommandBus.ts"
+import type { NoPicture } from "../../services/ScreenPictures.ts"
 
 /** The error in the response. */
 interface Details {
@@ -29,14 +30,17 @@ export class HostNotAllowed extends refusal("HostNotAllowed", 403) {}
 export class OriginNotAllowed extends refusal("OriginNotAllowed", 403) {}
 export class NotFound extends refusal("NotFound", 404) {}
 export class MethodNotAllowed extends refusal("MethodNotAllowed", 405) {}
+export class PictureNotWanted extends refusal("PictureNotWanted", 409) {}
 export class PreconditionFailed extends refusal("PreconditionFailed", 412) {}
 export class BodyTooLarge extends refusal("BodyTooLarge", 413) {}
 export class JsonRequired extends refusal("JsonRequired", 415) {}
 export class RangeNotSatisfiable extends refusal("RangeNotSatisfiable", 416) {}
 export class TooManyRequests extends refusal("TooManyRequests", 429) {}
+export class PictureRefused extends refusal("PictureRefused", 502) {}
 export class NoRoom extends refusal("NoRoom", 503) {}
 export class TooManyClients extends refusal("TooManyClients", 503) {}
 export class TooManyConnections extends refusal("TooManyConnections", 503) {}
+export class PictureLate extends refusal("PictureLate", 504) {}
 
 /** The disk fails, or the controller's user has no permission to read the file. The log has the cause. */
 export class Unreadable extends Data.TaggedError("vitrine/FileUnreadable")<{ readonly cause: unknown }> {
@@ -67,6 +71,18 @@ export const jsonRequired = new JsonRequired({
 export const bodyTooLarge = (limit: number) =>
   new BodyTooLarge({ message: `The body exceeds ${limit} bytes.` })
 
+/** For a route that is asked for a picture. */
+export const noPicture = ({ message, reason }: NoPicture) => {
+  switch (reason) {
+    case "late":
+      return new PictureLate({ message })
+    case "refused":
+      return new PictureRefused({ message })
+    default:
+      return new NotFound({ message })
+  }
+}
+
 export const tooManyClients = (maxClients: number) =>
   new TooManyClients({
     message: `Too many SSE clients: all ${maxClients} event streams are in use. Raise "maxClients", or close a client.`
@@ -83,6 +99,9 @@ export type RequestError =
   | NoRoom
   | NotFound
   | OriginNotAllowed
+  | PictureLate
+  | PictureNotWanted
+  | PictureRefused
   | PreconditionFailed
   | RangeNotSatisfiable
   | TokenRequired
