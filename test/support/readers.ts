@@ -7,10 +7,11 @@ import { closestName } from "../../src/internal/closestName.ts"
 import { printable, printableJson, quotedName } from "../../src/internal/printable.ts"
 import { serializeError } from "../../src/internal/SerializedError.ts"
 import { parseCsvTable } from "../../src/layers/documents/csvText.ts"
+import { keyValues } from "../../src/layers/documents/keyValues.ts"
 import { looksLikeLink, withoutSignatures } from "../../src/layers/documents/media/links.ts"
 import { dispositionName, isShownType, localPathOf } from "../../src/layers/documents/media/mediaTypes.ts"
 import { adviceOnOthers, startsPage } from "../../src/layers/documents/media/verdict.ts"
-import { nameWarnings } from "../../src/layers/documents/names.ts"
+import { alikeWarnings, nameWarnings } from "../../src/layers/documents/names.ts"
 import { endOfJson, findStrayMarks, isMarkup } from "../../src/layers/documents/textMistakes.ts"
 import { pathOf } from "../../src/layers/http/Access.ts"
 import { event } from "../../src/layers/http/SseFrame.ts"
@@ -66,6 +67,11 @@ export const readers: Readonly<Record<string, Reader>> = {
     repeated(" \r"),
     comments
   ),
+  "A key/value table": reader(
+    (text) => keyValues([...text].map((key, index) => ({ id: String(index), fields: { key, value: "" } }))),
+    repeated("a")
+  ),
+  "Names that people read as one": reader((text) => alikeWarnings("key", text), repeated("a")),
   "JSON with a mistake": reader(
     endOfJson,
     repeated("["),

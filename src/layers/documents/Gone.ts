@@ -62,6 +62,9 @@ const maxFields = 1000
 /** Lists of fewer records change too much. */
 const minRecords = 10
 
+/** The most fields that get a hint, because each takes some milliseconds. */
+const maxHints = 10
+
 /** Looks at the records of a document, one after the other. */
 export const makeShape = () => {
   const fields = new Map<string, number>()
@@ -237,9 +240,10 @@ const compareShapes = (before: Had | undefined, { count, fields }: Shape, isUsua
             : warningOf("gone:records", "", mistake("gone:records", {}, { count, before: before.count }))
         ]
       : []),
-    ...(count === 0 ? [] : gone).map((name) =>
-      warningOf("gone:field", name, mistake("gone:field", {}, { name, other: likely(name) }))
-    )
+    ...(count === 0 ? [] : gone).map((name, index) => {
+      const other = index < maxHints ? likely(name) : undefined
+      return warningOf("gone:field", name, mistake("gone:field", {}, { name, other }))
+    })
   ]
   return { had, warnings }
 }

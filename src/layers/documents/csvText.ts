@@ -65,9 +65,12 @@ export const parseCsvTable = (
         const ofRow: Record<string, string> = {}
         const record = recordOf(columns, cells, (column, cell) => {
           setOwn(ofRow, column, cell)
-          const known = failed.get(column)
-          const at = rowPlace(columns, { cells, row }, id)
-          failed.set(column, { at, cell, ...known, count: (known?.count ?? 0) + 1 })
+          const { count, ...first } = failed.get(column) ?? {
+            at: rowPlace(columns, { cells, row }, id),
+            cell,
+            count: 0
+          }
+          failed.set(column, { ...first, count: count + 1 })
         })
         if (Object.keys(ofRow).length > 0) errors.set(record, ofRow)
         if (columns.length > 1 && columns.every((column, index) => cells[index] === column)) repeated ??= row

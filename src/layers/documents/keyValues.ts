@@ -47,7 +47,7 @@ export const keyValues = (
   const withoutKey: Array<string> = []
   const repeated = new Map<string, Array<string>>()
   const repeats = (key: string, first: string | undefined, id: string) =>
-    repeated.set(key, [...(repeated.get(key) ?? [first ?? ""]), id])
+    repeated.set(key, [...(repeated.get(key) ?? [first ?? ""]), id].slice(-maxNamed))
   const failed = <C extends Code>(code: C, ...fields: Fields[C]) => Either.left(mistake(code, {}, ...fields))
   const columns = new Set(records.flatMap(({ fields }) => Object.keys(fields)))
   const named = (wanted: string): string =>
@@ -103,8 +103,7 @@ export const keyValues = (
     warnings: [
       ...(withoutKey.length === 0 ? [] : [warningOf("content:note", "", noKey)]),
       ...[...repeated].slice(0, maxNamed).map(([key, ids]) => {
-        const at = ids.slice(-maxNamed).map(rowOf)
-        return warningOf("names:twice", "", mistake("keys:twice", {}, { key, at }))
+        return warningOf("names:twice", "", mistake("keys:twice", {}, { key, at: ids.map(rowOf) }))
       }),
       ...nameWarnings("column", columns)
     ]

@@ -62,17 +62,14 @@ export const alikeWarnings = (
   const groups = new Map<string, Array<string>>()
   for (const name of names) {
     const key = keyOf(name)
-    groups.set(key, [...(groups.get(key) ?? []), name])
+    const group = groups.get(key) ?? []
+    if (group.length < maxAlike) groups.set(key, [...group, name])
   }
   return [...groups.values()]
     .filter(({ length }) => length > 1)
     .slice(0, maxAlike)
     .map((group) =>
-      warningOf(
-        "names:alike",
-        group[0] ?? "",
-        mistake("names:alike", {}, { what, names: group.slice(0, maxAlike) })
-      )
+      warningOf("names:alike", group[0] ?? "", mistake("names:alike", {}, { what, names: group }))
     )
 }
 

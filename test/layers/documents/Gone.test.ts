@@ -41,6 +41,18 @@ it.effect("a loss is a warning in every version that follows, until the records 
   }).pipe(Effect.provide(NodeContext.layer))
 )
 
+it.effect("a hint takes long, so only the first ten fields get one if all fields have other names", () =>
+  Effect.gen(function* () {
+    const { fetch } = yield* sourceOf
+    const named = (name: string) =>
+      rows(12).map(() => Object.fromEntries(Array.from({ length: 12 }, (_, number) => [name + number, 1])))
+    yield* fetch(named("the name of a field "))
+    const texts = (yield* fetch(named("the name of the field "))).map(({ text }) => text)
+    expect(texts).toHaveLength(12)
+    expect(texts.filter((text) => text.includes("the name of the field"))).toHaveLength(10)
+  }).pipe(Effect.provide(NodeContext.layer))
+)
+
 it.effect("an accepted loss is no warning any more, but the next one is", () =>
   Effect.gen(function* () {
     const { accept, fetch } = yield* sourceOf
