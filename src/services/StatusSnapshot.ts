@@ -65,6 +65,8 @@ export interface ExpectedScreen {
   readonly label?: string
   /** If they differ from the opening hours of the whole. */
   readonly hours?: OpeningHours
+  /** `false` if pictures of the screen are forbidden. */
+  readonly picture?: boolean
 }
 
 /** A player that should report to this machine all the time that its place is open. */

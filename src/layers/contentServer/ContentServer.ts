@@ -9,9 +9,11 @@ import * as Config from "effect/Config"
 import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Equal from "effect/Equal"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { findPrivate, withPrivate } from "../../files/privateFiles.ts"
 import { closedIfFailed } from "../../internal/background.ts"
@@ -32,6 +34,7 @@ import * as ConnectionLimit from "../http/ConnectionLimit.ts"
 import { methodNotAllowed } from "../http/errors.ts"
 import { type BindError, isEverywhere, listen, urlOf } from "../http/Listen.ts"
 import { type ContentServerConfig, ContentServerOptions } from "./ContentServerOptions.ts"
+import * as PictureRoutes from "./PictureRoutes.ts"
 import { makeRecorder, reading } from "./pluginReading.ts"
 import * as Resources from "./Resources.ts"
 import * as Routes from "./Routes.ts"
@@ -40,7 +43,16 @@ export type { ContentServerStatistics } from "../../services/ContentServer.ts"
 export type { ContentServerConfig }
 export { ContentServer }
 
-const decode = decodeOptions("the options of the content server", ContentServerOptions)
+const decode = decodeOptions(
+  "the options of the content server",
+  ContentServerOptions.pipe(
+    Schema.filter(({ pictures, reports }) =>
+      pictures !== undefined && Equal.equals(pictures.token, reports?.token)
+        ? { path: ["pictures", "token"], message: 'expected another token than that of "reports"' }
+        : undefined
+    )
+  )
+)
 
 /** The name of the plugin, of its slice of the state and of its status section. */
 const nameOf = ({ content }: Pick<ContentServerOptions, "content">): string => `${content}-server`
@@ -104,10 +116,12 @@ export const fromOptions = Effect.fnUntraced(function* (options: ContentServerOp
   )
   const reports =
     options.reports === undefined ? undefined : yield* Reports.make({ ...options, reports: options.reports })
+  const pictures = yield* makePictures(options)
   const server = yield* Application.make({
     routes: [
       ...(yield* Routes.make(options.content, yield* Resources.make(options))),
-      ...(reports === undefined ? [] : [reports.route])
+      ...(reports === undefined ? [] : [reports.route]),
+      ...pictures.routes
     ],
     refuse: ({ headers }) => refuseHost(options.allowedHosts, headers.host, "the content server"),
     connections,
@@ -120,7 +134,7 @@ export const fromOptions = Effect.fnUntraced(function* (options: ContentServerOp
       response.once("close", () => ended(socket.bytesWritten - before))
     }
   })
-  const address = yield* listen(server, options)
+  const address = yield* listen(server, { ...options, beforeDrain: pictures.close })
 
   const url = urlOf(options.host, address.port)
   const page = options.site === undefined || (yield* HasDevServer) ? undefined : `${url}/`
@@ -148,6 +162,12 @@ export const fromOptions = Effect.fnUntraced(function* (options: ContentServerOp
   })
   return ContentServer.of({ address: Option.some(address), statistics })
 })
+
+/** Without the option, there are no routes for pictures. */
+const makePictures = ({ pictures }: ContentServerOptions) =>
+  pictures === undefined
+    ? Effect.succeed({ routes: [], close: Effect.void })
+    : PictureRoutes.make(pictures.token)
 
 /** Refuses a page folder with private files: everybody who reaches the port can read the folder. */
 const checkSite = Effect.fnUntraced(function* ({ downloadPath, site }: ContentServerOptions) {

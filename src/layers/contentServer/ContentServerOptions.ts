@@ -58,6 +58,12 @@ export interface ContentServerConfig {
    * Reports are accepted at `POST /vitrine/reports`. Default none.
    */
   readonly reports?: { readonly token: string | Redacted.Redacted } | undefined
+
+  /**
+   * The token that watchers of browsers need to send pictures of their screens, in the form of the token of `reports`, but another.
+   * They send them to `/vitrine/pictures`. Without it, no pictures are taken. Default none.
+   */
+  readonly pictures?: { readonly token: string | Redacted.Redacted } | undefined
 }
 
 /** @internal */
@@ -69,7 +75,10 @@ export const ContentServerOptions = Schema.Struct({
   content: optional(name, "content"),
   maxConnections: optional(integer(1, 100_000), ConnectionLimit.maxConnections),
   allowedHosts,
-  reports: omittable(expects(Schema.Struct({ token }), "what players need to report, such as { token }"))
+  reports: omittable(expects(Schema.Struct({ token }), "what players need to report, such as { token }")),
+  pictures: omittable(
+    expects(Schema.Struct({ token }), "what watchers need to send pictures, such as { token }")
+  )
 })
 /** @internal */
 export type ContentServerOptions = typeof ContentServerOptions.Type

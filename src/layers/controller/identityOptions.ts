@@ -58,12 +58,20 @@ export interface ExpectedConfig {
   readonly hours?: OpeningHoursConfig | undefined
 }
 
+/** An expected screen. */
+export interface ScreenConfig extends ExpectedConfig {
+  /** `false` forbids pictures of the screen, for example of a camera's view or the names of visitors. Default `true`. */
+  readonly picture?: boolean | undefined
+}
+
 /** When the place is open. */
 export const OptionalHours = omittable(expects(HoursOptions, 'an object, such as { mon: "10:00-18:00" }'))
 
-interface Listed {
+const described = { label: optionalLine, hours: OptionalHours }
+
+interface Listed<A, I> {
   readonly what: "screen" | "player"
-  readonly id: Schema.Schema<string>
+  readonly item: Schema.Schema<A, I>
   readonly example: string
   readonly max: number
   readonly keyOf?: (id: string) => string
@@ -72,14 +80,16 @@ interface Listed {
 }
 
 /** Expected screens or players: at most `max`, and no two ids with the same key. */
-const listOf = ({ example, id, keyOf = identity, max, orSame = "", what }: Listed) =>
+const listOf = <A extends { readonly id: string }, I>({
+  example,
+  item,
+  keyOf = identity,
+  max,
+  orSame = "",
+  what
+}: Listed<A, I>) =>
   expects(
-    Schema.Array(
-      expects(
-        Schema.Struct({ id, label: optionalLine, hours: OptionalHours }),
-        `a ${what}, such as { id: "${example}" }`
-      )
-    ),
+    Schema.Array(expects(item, `a ${what}, such as { id: "${example}" }`)),
     `an array of ${what}s`
   ).pipe(
     Schema.maxItems(max, { message: () => `expected at most ${max} ${what}s` }),
@@ -96,10 +106,14 @@ const listOf = ({ example, id, keyOf = identity, max, orSame = "", what }: Liste
 /** The screens that should always show content. The maximum is the maximum of leases. */
 export const ScreensOptions = listOf({
   what: "screen",
-  id: expects(
-    Schema.String.pipe(Schema.filter(isPlainFileName)),
-    'a consumerId, which is one plain file name, such as "screen-1"'
-  ),
+  item: Schema.Struct({
+    id: expects(
+      Schema.String.pipe(Schema.filter(isPlainFileName)),
+      'a consumerId, which is one plain file name, such as "screen-1"'
+    ),
+    ...described,
+    picture: omittable(expects(Schema.Boolean, "true or false"))
+  }),
   example: "left",
   max: maxConsumers,
   keyOf: fileKey,
@@ -109,7 +123,10 @@ export const ScreensOptions = listOf({
 /** The players that should report to this machine. The maximum is the maximum of players. */
 export const PlayersOptions = listOf({
   what: "player",
-  id: expects(aNodeId, `the id of the player's node: ${nodeIdText}`),
+  item: Schema.Struct({
+    id: expects(aNodeId, `the id of the player's node: ${nodeIdText}`),
+    ...described
+  }),
   example: "hall-3",
   max: maxPlayers
 })

@@ -28,6 +28,7 @@ import {
   type OpeningHoursConfig,
   OptionalHours,
   PlayersOptions,
+  type ScreenConfig,
   ScreensOptions
 } from "./identityOptions.ts"
 import { ConfigurationUnusable } from "./locateConfiguration.ts"
@@ -53,7 +54,7 @@ export interface ConfigurationFile {
   readonly node?: NodeConfig | undefined
 
   /** The expected screens, at most 256. Default none. */
-  readonly screens?: ReadonlyArray<ExpectedConfig> | undefined
+  readonly screens?: ReadonlyArray<ScreenConfig> | undefined
 
   /** The players that should report to this machine, at most 1,024. Default none. */
   readonly players?: ReadonlyArray<ExpectedConfig> | undefined

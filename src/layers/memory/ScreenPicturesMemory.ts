@@ -119,14 +119,12 @@ export const make = Effect.map(monotonicMillis, (startedAt): ScreenPicturesServi
     return Option.fromNullable(pictures.get(screen))
   }
 
-  const seeAt = (screen: string, now: number): Option.Option<WantedPicture> => {
-    put(seen, screen, now, maxScreens)
-    return Option.filter(Option.fromNullable(wants.get(screen)), (want) => isOpen(want, now))
-  }
+  const wantAt = (screen: string, now: number): Option.Option<WantedPicture> =>
+    Option.filter(Option.fromNullable(wants.get(screen)), (want) => isOpen(want, now))
 
   const waitFor = (screen: string): Effect.Effect<Option.Option<WantedPicture>> =>
     step((now) => {
-      const want = seeAt(screen, now)
+      const want = wantAt(screen, now)
       return Option.isSome(want) || opened.size === 0
         ? Effect.succeed(want)
         : Effect.zipRight(
@@ -134,6 +132,12 @@ export const make = Effect.map(monotonicMillis, (startedAt): ScreenPicturesServi
             Effect.suspend(() => waitFor(screen))
           )
     }).pipe(Effect.flatten)
+
+  const see = (screens: ReadonlyArray<string>) =>
+    step((now) => {
+      for (const screen of screens) put(seen, screen, now, maxScreens)
+      return now
+    })
 
   const answer: ScreenPicturesService["answer"] = ({ number, screen }, answer) =>
     Effect.flatMap(now, ({ monotonic, wall }) => {
@@ -158,8 +162,13 @@ export const make = Effect.map(monotonicMillis, (startedAt): ScreenPicturesServi
     last: (screen) => step((now) => keptAt(screen, now)),
     obstacle: (screen) => step((now) => obstacleAt(screen, now)),
     watched: step((now) => [...seen].filter(([, at]) => isSeen(at, now)).map(([screen]) => screen)),
-    wanted: (screen) => Effect.map(Effect.timeoutOption(waitFor(screen), waitMs), Option.flatten),
-    wantedNow: (screens) => step((now) => Array.filterMap(screens, (screen) => seeAt(screen, now))),
+    wanted: (screen) =>
+      Effect.zipRight(see([screen]), waitFor(screen)).pipe(
+        Effect.timeoutOption(waitMs),
+        Effect.map(Option.flatten)
+      ),
+    wantedNow: (screens) =>
+      Effect.map(see(screens), (now) => Array.filterMap(screens, (screen) => wantAt(screen, now))),
     answer
   }
 })

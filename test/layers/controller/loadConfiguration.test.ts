@@ -354,13 +354,21 @@ export const name: string = upper(readFileSync(new URL("./name.txt", import.meta
     ],
     [
       "names invalid screens",
-      { screens: [{ id: "../left", label: 7 }, "right", { label: "Right" }, { id: "left", width: 1080 }] },
+      {
+        screens: [
+          { id: "../left", label: 7 },
+          "right",
+          { label: "Right" },
+          { id: "left", width: 1080, picture: "no" }
+        ]
+      },
       [
         `screens[0].id: ${anId}, got "../left"`,
         `screens[0].label: ${aLine}, got 7`,
         'screens[1]: expected a screen, such as { id: "left" }, got "right"',
         "screens[2].id: is required",
-        'screens[3].width: there is no such key; known are: "id", "label", "hours"'
+        'screens[3].width: there is no such key; known are: "id", "label", "hours", "picture"',
+        'screens[3].picture: expected true or false, got "no"'
       ]
     ],
     [
