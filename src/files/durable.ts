@@ -29,7 +29,7 @@ const concurrency = 8
  */
 export const replaceFile = Effect.fnUntraced(function* (
   file: string,
-  content: string,
+  content: string | Uint8Array,
   { mode = 0o666, staging = dirname(file) }: { readonly mode?: number; readonly staging?: string } = {}
 ) {
   const temporary = unfinishedFile(file, staging)
@@ -63,7 +63,7 @@ export const removeUnfinished = async (folder: string, of?: string): Promise<voi
 const unfinishedName = /^\.(.+)\.[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
 
 /** Does not sync the name of the file in its folder. */
-const writeDurably = (file: string, content: string, mode: number) =>
+const writeDurably = (file: string, content: string | Uint8Array, mode: number) =>
   FileSystem.FileSystem.pipe(
     Effect.flatMap((fs) => fs.open(file, { flag: "w", mode })),
     Effect.tap((handle) => handle.writeAll(Buffer.from(content))),

@@ -11,6 +11,7 @@ import type * as Stream from "effect/Stream"
 import { SerializedError } from "../internal/SerializedError.ts"
 import type { Command } from "./CommandBus.ts"
 import type { BusEvent } from "./EventBus.ts"
+import type { ScreenPicture } from "./ScreenPictures.ts"
 import type { View } from "./View.ts"
 
 /**
@@ -54,6 +55,9 @@ export class IpcClient extends Context.Tag("vitrine/IpcClient")<
      * It takes as long as the command takes. A caller that stops waiting does not stop the command.
      */
     readonly dispatch: (command: Command) => Effect.Effect<unknown, IpcError | CommandRefused>
+
+    /** A picture of a screen, taken now: waits 90 seconds at most. Its refusal says why there is none. */
+    readonly picture: (screen: string) => Effect.Effect<ScreenPicture, IpcError | CommandRefused>
 
     /**
      * A live feed of every event published from now on, in the order of publication.

@@ -38,6 +38,7 @@ export interface Options {
   readonly logFile?: string
   readonly logFormat?: LogFormat
   readonly logLevel?: LogLevelName
+  readonly out?: string
   readonly output?: string
   readonly page?: boolean
   readonly privateFile?: string
@@ -292,16 +293,21 @@ const describeHolds = (command: AddCommand): void => {
 const describeOthers = (command: AddCommand): void => {
   command(
     "screen",
-    "Ask a screen to load its page again, or to show its name for ten seconds, large enough to be found in the hall. Waits until the screen has done it, for two minutes at most.",
+    "Ask a screen to load its page again, or to show its name for ten seconds, large enough to be found in the hall, or take a picture of what it shows. Waits until the screen has done it, for two minutes at most.",
     config,
     runDir,
-    content
+    content,
+    new Option(
+      "--out <FILE>",
+      "The file for a picture. Default: the id of the screen, with .jpg, in this folder."
+    )
   )
     .addArgument(
       new Argument("<ACTION>", "What the screen does.").choices([
         "reload",
-        "identify"
-      ] satisfies Array<ScreenAction>)
+        "identify",
+        "picture"
+      ] satisfies Array<ScreenAction | "picture">)
     )
     .argument("<ID>", "The id of the screen; at a hub, PLAYER/SCREEN for a screen of a player.")
 

@@ -12,14 +12,18 @@ import { askController, caller } from "./askController.ts"
 import { chooseContent } from "./chooseContent.ts"
 import { CliError } from "./command.ts"
 import type { Arguments, Options } from "./program.ts"
+import { takePicture } from "./screenPicture.ts"
 
 const lost = (screen: string | undefined) =>
   `Whether screen ${screen} has received it is not known: the controller has ended, or has missed events. "vitrine status" says whether the screen reports.`
 
 const isReceived = Schema.is(TakenByScreen)
 
-export const run = (options: Options, ...[action, screen]: Arguments) =>
+export const run = (options: Options, ...[action, screen = ""]: Arguments) =>
   Effect.gen(function* () {
+    if (action === "picture") {
+      return yield* takePicture(screen, options.out)
+    }
     const { dispatch, events, view } = yield* IpcClient
     const { contents, screens } = yield* view
     const content = yield* chooseContent(options, contents)

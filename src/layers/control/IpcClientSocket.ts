@@ -136,6 +136,11 @@ export const make = (path: string): Effect.Effect<typeof IpcClient.Service> =>
           process,
           Effect.map(call(Result, "POST", "/command", command), ({ result }) => result)
         ),
+      picture: (screen) =>
+        Effect.zipRight(
+          process,
+          Effect.map(call(Picture, "POST", "/picture", { screen }), ({ result }) => result)
+        ),
       events: Effect.map(query(request("GET", "/events")), eventsOf)
     })
   })
@@ -146,6 +151,9 @@ const ControllerProcess = Schema.Struct({
 })
 const Stopping = Schema.Struct({ result: Schema.Null })
 const Result = Schema.Struct({ result: Schema.Unknown })
+const Picture = Schema.Struct({
+  result: Schema.Struct({ takenAt: Schema.String, jpeg: Schema.Uint8ArrayFromBase64 })
+})
 const Refusal = Schema.Struct({ error: Schema.Unknown })
 
 interface Response {

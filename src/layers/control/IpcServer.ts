@@ -8,6 +8,7 @@ import { chmod, lstat } from "node:fs/promises"
 import * as HttpLayerRouter from "@effect/platform/HttpLayerRouter"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as Effect from "effect/Effect"
+import * as Encoding from "effect/Encoding"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
@@ -17,15 +18,18 @@ import type * as Scope from "effect/Scope"
 import * as ScopedRef from "effect/ScopedRef"
 import { lockHolder, socketAddress } from "../../files/folderLock.ts"
 import { printableLine } from "../../internal/printable.ts"
-import { errorCode } from "../../internal/serializeError.ts"
+import { errorCode, serializeError } from "../../internal/serializeError.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
+import { UnknownScreen } from "../../services/AskedScreen.ts"
 import type { CommandBus } from "../../services/CommandBus.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import type { EventBus } from "../../services/EventBus.ts"
 import { ReplayBacklog } from "../../services/ReplayBacklog.ts"
+import { ScreenPictures } from "../../services/ScreenPictures.ts"
 import * as Application from "../http/Application.ts"
 import * as ConnectionLimit from "../http/ConnectionLimit.ts"
 import * as EventStreamResponse from "../http/EventStreamResponse.ts"
+import { BadRequest } from "../http/errors.ts"
 import { listenAt } from "../http/Listen.ts"
 import * as RequestBody from "../http/RequestBody.ts"
 import { json, result } from "../http/Responses.ts"
@@ -34,6 +38,7 @@ import * as EventStream from "../httpTransport/EventStream.ts"
 import * as TransportRoutes from "../httpTransport/Routes.ts"
 import { unrecorded } from "../httpTransport/statistics.ts"
 import * as ReplayBacklogMemory from "../memory/ReplayBacklogMemory.ts"
+import { screensToAsk } from "../screens/screenActions.ts"
 import {
   type ControllerAlreadyRunning,
   claimFolder,
@@ -154,6 +159,26 @@ const listen: (
       body: RequestBody.read
     })
     const { read } = yield* ControllerState
+    const { ask } = yield* ScreenPictures
+    const takePicture = Effect.fnUntraced(function* (screen: string) {
+      const { view } = yield* read
+      const known = screensToAsk(view)
+      return yield* Effect.mapError(ask(screen), (error) =>
+        error.reason === "unseen" && !known.includes(screen)
+          ? new UnknownScreen({ screen: printableLine(screen, maxName), known })
+          : error
+      )
+    })
+    const picture = RequestBody.read.pipe(
+      Effect.flatMap((body) => decodePicture(Buffer.from(body).toString("utf8"))),
+      Effect.catchTag("ParseError", () => new BadRequest({ message: noScreen })),
+      Effect.flatMap(({ screen }) =>
+        Effect.match(takePicture(screen), {
+          onFailure: (error) => json({ error: serializeError(error) }, 500),
+          onSuccess: ({ jpeg, takenAt }) => result({ takenAt, jpeg: Encoding.encodeBase64(jpeg) })
+        })
+      )
+    )
     const stopOnce = yield* Effect.once(stop)
     const stopping = Effect.gen(function* () {
       const asking = decodeAsking(Buffer.from(yield* RequestBody.read).toString("utf8"))
@@ -172,6 +197,7 @@ const listen: (
           "/view",
           Effect.map(read, ({ view }) => json(view))
         ),
+        HttpLayerRouter.route("POST", "/picture", picture),
         HttpLayerRouter.route("GET", "/process", json({ pid: process.pid, configuration })),
         HttpLayerRouter.route("POST", "/stop", stopping)
       ],
@@ -195,6 +221,9 @@ const decodeAsking = Schema.decodeUnknownOption(
   Schema.parseJson(Schema.Struct({ by: Schema.NonEmptyString }))
 )
 const maxName = 64
+
+const decodePicture = Schema.decodeUnknown(Schema.parseJson(Schema.Struct({ screen: Schema.String })))
+const noScreen = 'The body must be a JSON object with a string "screen".'
 
 /**
  * Claims the folder, and serves the controller until the scope ends.

@@ -11,6 +11,7 @@ import { type AckAnswer, type AskedScreen, askedForMs, UnknownScreen } from "../
 import type { ContentEvent } from "../../services/ContentEvents.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import type { AckDetails } from "../../services/VersionStore.ts"
+import type { View } from "../../services/View.ts"
 
 /** The longest name, in characters. */
 const maxName = 64
@@ -33,17 +34,14 @@ export const makeScreenActions = Effect.fnUntraced(function* (
   /** Requests an action. For the screen of a player, the hub's content server passes the event on. */
   const ask = Effect.fnUntraced(function* ({ action, by = "", screen }: AskedScreen) {
     const { players = [], screens } = (yield* read).view
-    const own = screens.filter((screen) => screen.content === content).map(({ id }) => id)
-    const ofPlayers = players.flatMap(({ id, lastReport }) =>
-      (lastReport?.screens ?? []).map((screen) => `${id}/${screen.id}`)
-    )
-    const known = [...own, ...ofPlayers]
+    const own = screens.filter((screen) => screen.content === content)
+    const known = screensToAsk({ players, screens: own })
     if (!known.includes(screen)) {
       return yield* new UnknownScreen({ screen: printableLine(screen, maxName), known })
     }
     const name = printableLine(by, maxName)
     const asked: AskedScreen = { screen, action, ...(name === "" ? {} : { by: name }) }
-    yield* own.includes(screen) ? waiting.add(asked) : Effect.void
+    yield* own.some(({ id }) => id === screen) ? waiting.add(asked) : Effect.void
     yield* Effect.logInfo(`Screen ${screen} is asked to ${action}${name === "" ? "" : ` by ${name}`}`)
     yield* report({ name: "content:screen:asked", payload: asked })
   })
@@ -80,6 +78,17 @@ export const makeScreenActions = Effect.fnUntraced(function* (
 
   return { ask, answer }
 })
+
+/** The screens that can be asked: of this machine, and of its players as `PLAYER/SCREEN`. */
+export const screensToAsk = ({
+  players = [],
+  screens
+}: Pick<View, "players" | "screens">): ReadonlyArray<string> => [
+  ...screens.map(({ id }) => id),
+  ...players.flatMap(({ id, lastReport }) =>
+    (lastReport?.screens ?? []).map((screen) => `${id}/${screen.id}`)
+  )
+]
 
 const maxAsked = 256
 

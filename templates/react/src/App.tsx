@@ -52,7 +52,7 @@ export default function App() {
 
 interface PlaceProps extends HTMLAttributes<HTMLElement> {
   as: "figure" | "span"
-  element: HTMLElement | string | undefined
+  element: HTMLElement | undefined
 }
 
 /** A picture or film of exhibit.js, which was loaded before it is shown. */

@@ -1,12 +1,15 @@
 import * as FileSystem from "@effect/platform/FileSystem"
 import { expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Fiber from "effect/Fiber"
 import * as IpcServer from "../../../src/layers/control/IpcServer.ts"
 import * as Content from "../../../src/layers/fetching/Content.ts"
+import * as ScreenPicturesMemory from "../../../src/layers/memory/ScreenPicturesMemory.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { EventBus } from "../../../src/services/EventBus.ts"
+import { NoPicture, ScreenPictures } from "../../../src/services/ScreenPictures.ts"
 import { fetch, follow, services } from "../../support/content.ts"
 import { player, serverSlice } from "../../support/fleet.ts"
 import { withLog } from "../../support/logged.ts"
@@ -76,4 +79,70 @@ it.scopedLive("vitrine screen waits for a screen of a player too, and names the 
       'There is no screen "right". Known screens: left, hall-3/left.'
     )
   }).pipe(withLog([]), Effect.provide(platform))
+)
+
+const jpeg = Uint8Array.of(0xff, 0xd8, 0xff)
+
+/** A controller with pictures, and the watcher of the screen "left". */
+const watched = Effect.gen(function* () {
+  const pictures = yield* ScreenPictures
+  yield* pictures.open([])
+  return {
+    say: yield* controller,
+    answers: (answer: Either.Either<Uint8Array, string>) =>
+      Effect.fork(
+        Effect.flatMap(Effect.flatten(pictures.wanted("left")), (wanted) => pictures.answer(wanted, answer))
+      )
+  }
+})
+
+it.scopedLive("vitrine screen picture writes the picture to a file, and replaces an earlier one", () =>
+  Effect.gen(function* () {
+    const { answers, say } = yield* watched
+    const fs = yield* FileSystem.FileSystem
+    const file = `${yield* fs.realPath(yield* fs.makeTempDirectoryScoped())}/left.jpg`
+    yield* fs.writeFileString(file, "earlier")
+    yield* answers(Either.right(jpeg))
+    const [first, last] = yield* say("picture", "left", "--out", file)
+    expect(first).toBe("Screen left is asked for a picture, which takes a few seconds.")
+    expect(last).toMatch(new RegExp(`^${file} shows it as of \\d\\d:\\d\\d:\\d\\d \\(3 bytes\\)\\.$`))
+    expect(yield* fs.readFile(file)).toEqual(Buffer.from(jpeg))
+  }).pipe(withLog([]), Effect.provide(platform), Effect.provide(ScreenPicturesMemory.layer))
+)
+
+it.scopedLive("vitrine screen picture says why there is no picture", () =>
+  Effect.gen(function* () {
+    const { answers, say } = yield* watched
+    yield* answers(Either.left("a dialog is open: Really?"))
+    expect(String(yield* Effect.flip(say("picture", "left")))).toContain(
+      "There is no picture of screen left: a dialog is open: Really?"
+    )
+  }).pipe(withLog([]), Effect.provide(platform), Effect.provide(ScreenPicturesMemory.layer))
+)
+
+it.scopedLive("vitrine screen picture says how to turn pictures on", () =>
+  Effect.gen(function* () {
+    const say = yield* controller
+    expect(String(yield* Effect.flip(say("picture", "left")))).toContain(
+      'set "pictures" of the content server'
+    )
+  }).pipe(withLog([]), Effect.provide(platform))
+)
+
+it.scopedLive(
+  "vitrine screen picture tells a screen that cannot be seen from a screen that does not exist",
+  () =>
+    Effect.gen(function* () {
+      const unseen = {
+        ...(yield* ScreenPictures),
+        ask: (screen: string) => new NoPicture({ screen, reason: "unseen" })
+      }
+      const say = yield* Effect.provideService(controller, ScreenPictures, unseen)
+      expect(String(yield* Effect.flip(say("picture", "left")))).toContain(
+        "Screen left cannot be seen: start its browser with deploy/kiosk/watch.mjs."
+      )
+      expect(String(yield* Effect.flip(say("picture", "lefft")))).toContain(
+        'There is no screen "lefft". Known screens: left.'
+      )
+    }).pipe(withLog([]), Effect.provide(platform))
 )
