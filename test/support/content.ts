@@ -30,7 +30,7 @@ export const servicesIn = (
   VersionStoreDisk.layer({ directory, keepVersions: 2, ackLease: "30 minutes", release }).pipe(
     Layer.merge(EventBusMemory.layer),
     Layer.merge(CommandBusMemory.layer),
-    Layer.merge(ControllerStateMemory.layer(mode, identity)),
+    Layer.provideMerge(ControllerStateMemory.layer(mode, identity)),
     Layer.provideMerge(NodeContext.layer)
   )
 

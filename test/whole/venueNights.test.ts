@@ -191,7 +191,7 @@ describe.concurrent("a house says", () => {
   )
 
   scenario(
-    "in the evening that nobody watches a dark screen, and in the morning that it is there again",
+    "in the evening that nobody watches a dark screen, and in the morning that it is there again, although it was restarted",
     () =>
       Effect.gen(function* () {
         const { alerts, hears, lines, told } = yield* openReceiver
@@ -203,8 +203,14 @@ describe.concurrent("a house says", () => {
         yield* hears("screen:silent", "begin left")
         yield* house.passes(41)
         yield* hears("screen:silent", "unwatched left")
+        // Its lease has ended before the restart.
+        yield* house.dispatch({ type: "content.fetch" })
+        yield* house.kill
+        yield* house.start
+        yield* sees(house, "it has a version", soon, ({ content }) => content.versionId !== undefined)
         yield* house.passes(16 * 60 - 20)
         yield* hears("screen:silent", "again left")
+        expect(lines("screen:never-seen")).toEqual([])
         yield* house.acks("left")
         yield* hears("screen:silent", "over left")
         expect(lines("screen:silent")).toHaveLength(4)

@@ -82,12 +82,13 @@ export const learn = <H extends Heard>(
   }
 }
 
-/** The consumer as others see it; `None` if its lease is over. */
+/** The consumer as others see it; `None` if its lease is over, unless it is expected. */
 export const consumerOf = (
   consumerId: string,
   known: Known,
   lifetime: number,
-  now: Now
+  now: Now,
+  isExpected = false
 ): Option.Option<Consumer> =>
   Option.map(known.lease, ({ closing, navigated, problem, runId, ...content }): Consumer => {
     const heardAt = now.wall - (now.monotonic - known.renewedAt)
@@ -108,7 +109,7 @@ export const consumerOf = (
         restarts: restarts || undefined
       })
     }
-  }).pipe(Option.filter(() => !isOver(known, lifetime, now)))
+  }).pipe(Option.filter(() => isExpected || !isOver(known, lifetime, now)))
 
 const runOf = ({ lease: { visible }, since, renewedAt }: Runs.Run, { monotonic, wall }: Now) => ({
   since,

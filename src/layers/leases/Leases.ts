@@ -21,6 +21,7 @@ import { retryHeldOpen } from "../../files/systemError.ts"
 import { mapDiskError, orWhereMissing } from "../../files/versionStoreError.ts"
 import { singleFlight } from "../../internal/background.ts"
 import { makeSteadyNow, type Now, now as readNow } from "../../internal/monotonicMillis.ts"
+import { ControllerState } from "../../services/ControllerState.ts"
 import {
   type Consumer,
   type Lease,
@@ -40,7 +41,7 @@ export class Leases extends Context.Tag("vitrine/Leases")<
     /** All fresh leases. Other files are ignored. Concurrent calls share one look at the folder. */
     readonly fresh: Effect.Effect<ReadonlyArray<Lease>, VersionStoreError>
 
-    /** The consumers, as `VersionStore.consumers`. */
+    /** The consumers, as `VersionStore.consumers`; of the expected screens, also those whose lease is over. */
     readonly consumers: Effect.Effect<ReadonlyArray<Consumer>>
 
     /** Removes the files of expired leases, and gives the fresh leases. */
@@ -57,7 +58,10 @@ export class Leases extends Context.Tag("vitrine/Leases")<
   }
 >() {}
 
-/** `duration` is how long a lease is fresh without renewal. */
+/**
+ * `duration` is how long a lease is fresh without renewal. The files of screens that the controller expects stay after
+ * the end of their leases: after a restart, it is known when such a screen reported last.
+ */
 export const layer = (duration: Duration.DurationInput) =>
   Layer.scoped(Leases, make(Duration.toMillis(duration)))
 
@@ -68,14 +72,20 @@ class Known extends Context.Tag("vitrine/Leases/Known")<
     readonly leases: Map<string, Consumers.Known<LeaseFile.LeaseFile>>
     /** How long a lease is fresh, in milliseconds. */
     readonly lifetime: number
+    /** The ids of the screens that the controller expects. */
+    readonly expected: ReadonlySet<string>
     /** At the same distance of the clocks each time: an unchanged lease has the same times. */
     readonly steadyNow: Effect.Effect<Now>
   }
 >() {}
 
 const make = Effect.fnUntraced(function* (lifetime: number) {
+  const controller = yield* Effect.serviceOption(ControllerState)
+  const state = yield* Effect.transposeMapOption(controller, ({ state }) => state)
+  const screens = Option.match(state, { onNone: () => [], onSome: ({ system }) => system.screens ?? [] })
+  const expected = new Set(screens.map(({ id }) => id))
   const services = (yield* Effect.context<FileSystem.FileSystem | DownloadsFolder>()).pipe(
-    Context.add(Known, { leases: new Map(), lifetime, steadyNow: makeSteadyNow() })
+    Context.add(Known, { leases: new Map(), lifetime, expected, steadyNow: makeSteadyNow() })
   )
   const provided = Effect.provide(services)
   const looks = yield* singleFlight<void, VersionStoreError>(yield* Effect.scope)
@@ -92,9 +102,11 @@ const make = Effect.fnUntraced(function* (lifetime: number) {
 
 /** What is made of each lease now. */
 const each = Effect.fnUntraced(function* <A>(make: (...entry: Entry) => Option.Option<A>) {
-  const { leases, lifetime, steadyNow } = yield* Known
+  const { expected, leases, lifetime, steadyNow } = yield* Known
   const now = yield* steadyNow
-  return Array.filterMap([...leases], ([consumerId, entry]) => make(consumerId, entry, lifetime, now))
+  return Array.filterMap([...leases], ([consumerId, entry]) =>
+    make(consumerId, entry, lifetime, now, expected.has(consumerId))
+  )
 })
 
 type Entry = Parameters<typeof Consumers.consumerOf>
@@ -167,8 +179,8 @@ const hasEnded = Effect.fnUntraced(function* (consumerId: string) {
 /** Looks at the file just before: its consumer may have renewed the lease. */
 const removeIfOver = Effect.fnUntraced(function* (consumerId: string) {
   yield* look(consumerId)
-  if (!(yield* hasEnded(consumerId))) return
-  const { leases } = yield* Known
+  const { expected, leases } = yield* Known
+  if (expected.has(consumerId) || !(yield* hasEnded(consumerId))) return
   const fs = yield* FileSystem.FileSystem
   yield* retryHeldOpen(fs.remove(yield* fileOf(consumerId), { force: true })).pipe(
     Effect.tap(() => leases.delete(consumerId)),

@@ -1,4 +1,6 @@
 import { writeFile } from "node:fs/promises"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
@@ -7,7 +9,7 @@ import * as Content from "../../../src/layers/fetching/Content.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import type { ContentSource } from "../../../src/services/ContentSource.ts"
 import { VersionStore } from "../../../src/services/VersionStore.ts"
-import { contentState, fetch, services } from "../../support/content.ts"
+import { contentState, fetch, services, servicesIn } from "../../support/content.ts"
 import { eventually } from "../../support/waiting.ts"
 
 const identity = { node: { id: "hall" }, screens: [{ id: "left" }, { id: "right" }] }
@@ -95,6 +97,29 @@ describe("the screens of a content plugin", () => {
       yield* fetch
       expect(yield* screens).toMatchObject([{ id: "left", heardAt: second(0), until: second(1800) }])
     }).pipe(Effect.provide(services("task", identity)))
+  )
+
+  it.scoped("are known after a restart if they are expected, with their last report", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const directory = yield* fs.makeTempDirectoryScoped()
+      const run = Effect.provide(servicesIn(directory, "task", identity))
+      yield* Effect.gen(function* () {
+        yield* start
+        yield* acknowledge("left", { renewMs: 60_000, problem: "no film" })
+        yield* acknowledge("guest")
+        yield* TestClock.adjust("31 minutes")
+        yield* fetch
+      }).pipe(Effect.scoped, run)
+      expect(yield* fs.readDirectory(`${directory}/acks`)).toEqual(["left.json"])
+      yield* TestClock.adjust("1 day")
+      yield* Effect.gen(function* () {
+        yield* start
+        expect(yield* screens).toMatchObject([{ id: "left", heardAt: second(0), until: second(1800) }])
+        const { versions } = yield* VersionStore
+        expect((yield* versions).flatMap(({ leases }) => leases)).toEqual([])
+      }).pipe(Effect.scoped, run)
+    }).pipe(Effect.provide(NodeContext.layer))
   )
 
   it.scoped("are not looked at when another screen acks", () =>
