@@ -305,8 +305,8 @@ const smallBody = 1024 * 1024
 const isNotFound = (error: PlatformError): boolean =>
   error._tag === "SystemError" && error.reason === "NotFound"
 
-/** The statuses of a request for the rest of a file. A 304 is wrong without a condition. */
-const aboutRanges: ReadonlySet<number> = new Set([206, 304, 416])
+/** The statuses of a request for the rest of a file. Some servers refuse ranges, or take `If-Range` for a condition. */
+const aboutRanges: ReadonlySet<number> = new Set([206, 304, 400, 412, 416])
 
 /** The statuses for an unchanged file, if the request has a condition. */
 const aboutConditions = (headers: Headers): ReadonlySet<number> =>
@@ -337,8 +337,8 @@ const totalOf = (headers: Headers): number | undefined => {
 }
 
 /**
- * Whether the response begins at the offset, and has the tag, the date and the size of the file: some servers ignore
- * `If-Range`. The size counts from now on if it was unknown.
+ * Whether the response begins at the offset, and has the tag or the date that was asked for, no other tag or date, and
+ * the size of the file: some servers ignore `If-Range`. The size counts from now on if it was unknown.
  */
 const isRest = (
   { headers }: Response,
@@ -347,11 +347,17 @@ const isRest = (
   begun: Begun | undefined
 ): boolean => {
   const total = totalOf(headers) ?? size
+  const { etag, "last-modified": date } = headers
+  const isAsked = begun === undefined || [etag, date].includes(begun.validator)
   const isOther = ["etag", "last-modified"].some((name) => {
     const before = begun?.headers[name]
     return before !== undefined && headers[name] !== undefined && before !== headers[name]
   })
   return (
-    Number(rangeOf(headers)?.start) === offset && total !== undefined && (size ?? total) === total && !isOther
+    Number(rangeOf(headers)?.start) === offset &&
+    total !== undefined &&
+    (size ?? total) === total &&
+    isAsked &&
+    !isOther
   )
 }
