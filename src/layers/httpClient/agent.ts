@@ -9,6 +9,7 @@
  * proxy.
  */
 import * as dns from "node:dns"
+import { setMaxListeners } from "node:events"
 import type { LookupFunction } from "node:net"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Undici from "@effect/platform-node/Undici"
@@ -35,6 +36,8 @@ const connectMs = 600_000
 /** Throws `ProxyFailed` if the environment is wrong. */
 export const makeAgent = (isNamed: boolean) => {
   const end = new AbortController()
+  // Each connection has one.
+  setMaxListeners(0, end.signal)
   const limits = { autoSelectFamilyAttemptTimeout: addressMs, signal: end.signal, timeout: connectMs }
   const httpProxy = proxyOf("http_proxy", "HTTP_PROXY")
   const httpsProxy = proxyOf("https_proxy", "HTTPS_PROXY")
