@@ -51,8 +51,9 @@ const source = (name: string) => fileURLToPath(new URL(`src/${name}.ts`, import.
 const resolve = { alias: { "vitrine/testing": source("testing"), vitrine: source("index") } }
 /** Builds what the programs are, and finds or installs the others that their tests need. */
 const globalSetup = ["build", "bundles", "programs"].map((name) => `test/support/setup/${name}.ts`)
-/** A busy machine may be ten times slower than a quiet one. */
-const testTimeout = 60_000
+/** A busy machine may be thirty times slower than a quiet one. */
+const testTimeout = 180_000
+const hookTimeout = 60_000
 
 export default defineConfig({
   test: {
@@ -70,6 +71,7 @@ export default defineConfig({
           exclude: [...programs, ...whole, ...vendors, ...windows],
           pool: "threads",
           testTimeout,
+          hookTimeout,
           sequence: { groupOrder: 0 }
         }
       },
@@ -80,7 +82,7 @@ export default defineConfig({
           globalSetup,
           include: programs,
           pool: "forks",
-          testTimeout: 4 * testTimeout,
+          testTimeout: 2 * testTimeout,
           sequence: { groupOrder: 1 }
         }
       },
@@ -92,7 +94,7 @@ export default defineConfig({
           include: whole,
           exclude: [...long, ...load],
           pool: "forks",
-          testTimeout: 4 * testTimeout,
+          testTimeout: 2 * testTimeout,
           sequence: { groupOrder: 2 }
         }
       },
@@ -103,7 +105,7 @@ export default defineConfig({
           globalSetup,
           include: long,
           pool: "forks",
-          testTimeout: 4 * testTimeout,
+          testTimeout: 2 * testTimeout,
           sequence: { groupOrder: 3 }
         }
       },
@@ -113,7 +115,7 @@ export default defineConfig({
           name: "load",
           include: load,
           pool: "forks",
-          testTimeout: 4 * testTimeout,
+          testTimeout: 2 * testTimeout,
           sequence: { groupOrder: 4 }
         }
       },
@@ -124,8 +126,8 @@ export default defineConfig({
           globalSetup: ["build", "programs", "vendors"].map((name) => `test/support/setup/${name}.ts`),
           include: vendors,
           pool: "forks",
-          testTimeout: 4 * testTimeout,
-          hookTimeout: 4 * testTimeout,
+          testTimeout: 2 * testTimeout,
+          hookTimeout: 2 * testTimeout,
           sequence: { groupOrder: 5 }
         }
       },
@@ -136,7 +138,7 @@ export default defineConfig({
           globalSetup: ["build", "windows"].map((name) => `test/support/setup/${name}.ts`),
           include: windows,
           pool: "forks",
-          testTimeout: 5 * testTimeout,
+          testTimeout: 2 * testTimeout,
           sequence: { groupOrder: 6 }
         }
       }

@@ -408,26 +408,20 @@ scenario(
   }
 )
 
-it(
-  "the active version has the last content that each source gave, whatever fails",
-  () =>
-    FastCheck.assert(
-      FastCheck.asyncProperty(
-        FastCheck.array(step, { minLength: 1, maxLength: 20, size: "medium" }),
-        (steps) =>
-          Effect.runPromise(
-            history(steps).pipe(
-              Effect.scoped,
-              Effect.provide(environment),
-              withLog([]),
-              Effect.provide(TestContext.TestContext)
-            )
-          )
-      ),
-      { numRuns: Number(process.env.HISTORIES ?? 4) }
+it("the active version has the last content that each source gave, whatever fails", () =>
+  FastCheck.assert(
+    FastCheck.asyncProperty(FastCheck.array(step, { minLength: 1, maxLength: 20, size: "medium" }), (steps) =>
+      Effect.runPromise(
+        history(steps).pipe(
+          Effect.scoped,
+          Effect.provide(environment),
+          withLog([]),
+          Effect.provide(TestContext.TestContext)
+        )
+      )
     ),
-  120_000
-)
+    { numRuns: Number(process.env.HISTORIES ?? 4) }
+  ))
 
 const { constant, constantFrom, integer, oneof, record } = FastCheck
 const index = integer({ min: 0, max: 2 })

@@ -576,8 +576,9 @@ describe("EventStream", () => {
       }
       expect(received.text().split(SseFrame.ping)).toHaveLength(4)
       engine.recover()
-      yield* TestClock.adjust("30 seconds")
-      yield* eventually(Effect.map(stream.problem, Option.isNone))
+      yield* eventually(
+        Effect.zipRight(TestClock.adjust("1 second"), Effect.map(stream.problem, Option.isNone))
+      )
       yield* received.whole
       const next = yield* join(stream)
       yield* instance.bus.publish("content:over", 1)
