@@ -49,7 +49,7 @@ const report = (id: string): PlayerReport => ({
 const player = (port: number, id: string) =>
   Effect.gen(function* () {
     const to = `http://127.0.0.1:${port}/`
-    const post = yield* PostReport.make({ to, token: Redacted.make(reportsToken) })
+    const { post } = yield* PostReport.make({ to, token: Redacted.make(reportsToken) })
     const once = Effect.match(
       Effect.suspend(() => post(report(id))),
       {

@@ -149,7 +149,9 @@ export const PlayerReport = Schema.Struct({
   /** Its last warnings and errors in the log, the oldest first. */
   warnings: list(text, (entries) => entries.slice(-maxWarnings)),
   /** The ids of actions that its screens have received; missing from an older player. */
-  done: optional(list(line, (entries) => entries.slice(-maxDone)))
+  done: optional(list(line, (entries) => entries.slice(-maxDone))),
+  /** The ids of its screens whose browsers can take pictures; missing if there are none, and from an older player. */
+  watched: optional(list(line, (entries) => entries.slice(0, maxScreens)))
 })
 export type PlayerReport = typeof PlayerReport.Type
 
@@ -184,6 +186,8 @@ export const ReportAnswer = Schema.Struct({
         by: optional(Schema.String)
       })
     )
-  )
+  ),
+  /** The pictures that the player is asked for, of screens in its `watched`; missing from an older hub. */
+  pictures: optional(Schema.Array(Schema.Struct({ screen: Schema.String, number: Schema.String })))
 })
 export type ReportAnswer = typeof ReportAnswer.Type

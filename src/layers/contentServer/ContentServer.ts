@@ -120,7 +120,7 @@ export const fromOptions = Effect.fnUntraced(function* (options: ContentServerOp
   const server = yield* Application.make({
     routes: [
       ...(yield* Routes.make(options.content, yield* Resources.make(options))),
-      ...(reports === undefined ? [] : [reports.route]),
+      ...(reports?.routes ?? []),
       ...pictures.routes
     ],
     refuse: ({ headers }) => refuseHost(options.allowedHosts, headers.host, "the content server"),

@@ -1,13 +1,15 @@
 /**
- * The hub that a player reports to. Posts one report, and reads the response.
+ * The hub that a player reports to. Posts one report, and reads the response; sends one picture.
  */
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { expectsSecret } from "../../internal/Options.ts"
 import { envFileHint, isHttpBase, secret } from "../../internal/optionSchemas.ts"
 import { printableLine } from "../../internal/printable.ts"
 import { type PlayerReport, ReportAnswer } from "../../services/PlayerReport.ts"
+import type { WantedPicture } from "../../services/ScreenPictures.ts"
 import * as Requests from "../httpClient/Requests.ts"
 
 /** A wrong value is not displayed: it may have a password. */
@@ -42,7 +44,7 @@ export const ReportOptions = expectsSecret(
 )
 export type ReportOptions = typeof ReportOptions.Type
 
-/** The hub did not accept a report. */
+/** The hub did not accept a report or a picture. */
 export class ReportRefused extends Schema.TaggedError<ReportRefused>()("vitrine/ReportRefused", {
   /** The reason, and what to do about it if this is known. */
   detail: Schema.String
@@ -50,10 +52,22 @@ export class ReportRefused extends Schema.TaggedError<ReportRefused>()("vitrine/
 
 export type PostReport = (report: PlayerReport) => Effect.Effect<ReportAnswer, ReportRefused>
 
+/** A picture that the hub wants of a screen of this player. */
+export interface WantedOfPlayer extends WantedPicture {
+  readonly player: string
+}
+
+/** Sends a picture in JPEG, or the reason in words. It is no failure if the hub does not want the picture any more. */
+export type PutPicture = (
+  wanted: WantedOfPlayer,
+  answer: Either.Either<Uint8Array, string>
+) => Effect.Effect<void, ReportRefused>
+
 /** For the whole request, in milliseconds. */
 const postTimeout = 10_000
+const pictureTimeout = 30_000
 
-const maxAnswerBytes = 4096
+const maxAnswerBytes = 8192
 
 const decodeAnswer = Schema.decodeUnknown(Schema.parseJson(ReportAnswer))
 
@@ -63,6 +77,11 @@ export const make = Effect.fnUntraced(function* ({ to, token }: ReportOptions) {
     isWhole: true,
     maxBytes: maxAnswerBytes,
     maxBytesOption: ""
+  })
+  const pictures = yield* Requests.make({
+    maxTimeout: pictureTimeout,
+    isWhole: true,
+    maxBytes: maxAnswerBytes
   })
   const url = new URL("vitrine/reports", to)
   const headers = {
@@ -88,7 +107,28 @@ export const make = Effect.fnUntraced(function* ({ to, token }: ReportOptions) {
     return { ...answer, vitrine: printableLine(vitrine, maxVersion) }
   })
 
-  return post
+  const putPicture: PutPicture = ({ number, player, screen }, answer) =>
+    pictures
+      .ask({
+        url: new URL(`vitrine/pictures/${encodeURIComponent(player)}/${encodeURIComponent(screen)}`, to).href,
+        method: "PUT",
+        headers: {
+          ...headers,
+          "content-type": Either.isRight(answer) ? "image/jpeg" : "text/plain; charset=utf-8",
+          "vitrine-picture": number
+        },
+        body: Either.merge(answer),
+        follows: false,
+        isStatusOnly: true
+      })
+      .pipe(
+        Effect.asVoid,
+        Effect.catchAll(({ detail, status }) =>
+          status === 409 ? Effect.void : new ReportRefused({ detail })
+        )
+      )
+
+  return { post, putPicture }
 })
 
 /** The longest version of Vitrine, in characters. */

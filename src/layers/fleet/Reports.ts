@@ -26,9 +26,11 @@ import { AskedScreen } from "../../services/AskedScreen.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import { EventBus } from "../../services/EventBus.ts"
 import { maxReportBytes, Player, PlayerReport, type ReportAnswer } from "../../services/PlayerReport.ts"
+import { ScreenPictures } from "../../services/ScreenPictures.ts"
 import * as Subscription from "../fanOut/Subscription.ts"
 import { isJson, tokenCheck } from "../http/Access.ts"
 import { BadRequest, type BodyTooLarge, bodyTooLarge, jsonRequired, tokenRequired } from "../http/errors.ts"
+import { take as takePicture } from "../http/pictureBody.ts"
 import * as RequestBody from "../http/RequestBody.ts"
 import { json } from "../http/Responses.ts"
 import { codingsOf } from "../httpClient/Body.ts"
@@ -74,6 +76,7 @@ export const make = Effect.fnUntraced(function* ({ downloadPath, reports: { toke
   const saved = yield* Ref.make(found)
   const warnOnce = makeWarnOnce((message) => message)
   const hasToken = tokenCheck(token)
+  const pictures = yield* ScreenPictures
 
   /**
    * Changes the registry at the present time of day. If the clock was set, or this machine slept, no player counts as
@@ -116,9 +119,17 @@ export const make = Effect.fnUntraced(function* ({ downloadPath, reports: { toke
     Effect.forkScoped
   )
 
-  /** Gives the actions in the answer to a report of their player, until it confirms that its screen has received them. */
-  const answer = Effect.fnUntraced(function* (player: string, done: PlayerReport["done"]) {
+  /**
+   * Gives the actions in the answer to a report of their player, until it confirms that its screen has received them, and the
+   * pictures that are wanted, until they come.
+   */
+  const answer = Effect.fnUntraced(function* (
+    player: string,
+    done: PlayerReport["done"],
+    watched: PlayerReport["watched"] = []
+  ) {
     const prefix = `${player}/`
+    const wanted = yield* pictures.wantedNow(watched.map((screen) => prefix + screen))
     const { given, taken } = yield* asked.take((screen) => screen.startsWith(prefix), {
       done,
       most: maxActions,
@@ -137,9 +148,13 @@ export const make = Effect.fnUntraced(function* ({ downloadPath, reports: { toke
       id,
       screen: asked.screen.slice(prefix.length)
     }))
+    const asks = wanted
+      .slice(0, maxPictures)
+      .map(({ number, screen }) => ({ screen: screen.slice(prefix.length), number }))
     return json({
       vitrine: vitrineVersion,
-      ...(actions.length === 0 ? {} : { actions })
+      ...(actions.length === 0 ? {} : { actions }),
+      ...(asks.length === 0 ? {} : { pictures: asks })
     } satisfies ReportAnswer)
   })
 
@@ -150,7 +165,7 @@ export const make = Effect.fnUntraced(function* ({ downloadPath, reports: { toke
     if (!isJson(request.headers["content-type"])) {
       return yield* jsonRequired
     }
-    const { done, ...report } = yield* readReport
+    const { done, watched, ...report } = yield* readReport
     const address = addressOf(request)
     const outcome = yield* modify((before, now) => {
       const outcome = take(before, { report, address, now }, isExpected)
@@ -159,12 +174,19 @@ export const make = Effect.fnUntraced(function* ({ downloadPath, reports: { toke
     yield* Effect.tapErrorTag(outcome, "vitrine/NoRoom", ({ message }) => warnOnce(message))
     // A player that ends would not perform actions.
     return report.stoppedBy === undefined
-      ? yield* answer(report.node.id, done)
+      ? yield* answer(report.node.id, done, watched)
       : json({ vitrine: vitrineVersion })
   })
 
+  const picture = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+    return hasToken(request) ? yield* takePicture(pictures) : yield* noToken
+  })
+
   return {
-    route: HttpLayerRouter.route("POST", "/vitrine/reports", report),
+    routes: [
+      HttpLayerRouter.route("POST", "/vitrine/reports", report),
+      HttpLayerRouter.route("PUT", "/vitrine/pictures/:player/:screen", picture)
+    ],
     players
   }
 })
@@ -184,8 +206,9 @@ const askedSuffix = ":screen:asked"
 
 const isAsked = Schema.is(AskedScreen)
 
-/** The most actions in one answer, of which players read 4 KiB. Further actions come in the next answer. */
+/** The most actions and pictures in one answer, of which players read 8 KiB, older ones 4 KiB. Others come in the next answer. */
 const maxActions = 6
+const maxPictures = 8
 
 const noToken = tokenRequired(
   'Token required: send "Authorization: Bearer TOKEN" with the "token" of the "reports" of the content server.'

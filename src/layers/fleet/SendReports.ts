@@ -30,6 +30,7 @@ import { CommandBus } from "../../services/CommandBus.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import { maxDone, type PlayerReport, type ReportAnswer, reportEvery } from "../../services/PlayerReport.ts"
 import type { PluginContext } from "../../services/Plugin.ts"
+import { ScreenPictures } from "../../services/ScreenPictures.ts"
 import type { Reports } from "../../services/Slices.ts"
 import * as Subscription from "../fanOut/Subscription.ts"
 import { stopsOf } from "../status/slices.ts"
@@ -66,12 +67,13 @@ type Asked = NonNullable<ReportAnswer["actions"]>[number]
 export const make = Effect.fnUntraced(function* ({ addLogger, content, directory, to, token }: Settings) {
   const { read, state } = yield* ControllerState
   const scope = yield* Effect.scope
-  const post = yield* PostReport.make({ to, token })
+  const { post, putPicture } = yield* PostReport.make({ to, token })
   const reception = yield* makeReception(to)
   const asked = yield* makeAsked(content)
   const last = yield* Ref.make(Option.none<PlayerReport>())
   const log = makeLogTail(warnings)
   yield* addLogger(log.logger)
+  const pictures = yield* makePictures(to, putPicture)
 
   const changed = yield* Queue.sliding<void>(1)
   const { feeds } = yield* Subscription.make("The reporting to the hub")
@@ -93,6 +95,7 @@ export const make = Effect.fnUntraced(function* ({ addLogger, content, directory
       number: yield* nextNumber,
       done: yield* asked.done,
       ...(yield* freeBytes(directory)),
+      watched: yield* pictures.watched,
       warnings: log.lines().map(({ at, text }) => `${at} ${text}`)
     }
     return makeReport((yield* read).view, machine)
@@ -104,7 +107,8 @@ export const make = Effect.fnUntraced(function* ({ addLogger, content, directory
     const current = yield* report
     yield* Ref.set(last, Option.some(current))
     yield* Effect.matchEffect(post(current), {
-      onSuccess: ({ actions, vitrine }) => Effect.zipRight(reception.accepted(vitrine), asked.take(actions)),
+      onSuccess: ({ actions, pictures: wanted, vitrine }) =>
+        Effect.all([reception.accepted(vitrine), pictures.take(current, wanted), asked.take(actions)]),
       onFailure: ({ detail }) => reception.refused(current.sentAt, detail)
     })
     return current.copiedPercent === undefined ? reportEvery : copyingPause
@@ -210,6 +214,62 @@ const makeAsked = Effect.fnUntraced(function* (content: string) {
   })
 
   return { take, confirm, done: Ref.get(done) }
+})
+
+/** How many pictures are taken at once. */
+const picturesAtOnce = 8
+
+/** How many numbers of pictures are remembered, and how many pictures may wait; others are not taken. */
+const maxPictures = 16
+
+/** Takes the pictures that the hub asks for, each once, in the background. The hub repeats what it asks for until the answer. */
+const makePictures = Effect.fnUntraced(function* (to: string, put: PostReport.PutPicture) {
+  const { ask, watched } = yield* ScreenPictures
+  const numbers = yield* Ref.make<ReadonlyArray<string>>([])
+  const waiting = yield* Queue.dropping<PostReport.WantedOfPlayer>(maxPictures)
+  const warning = makeWarnWhile(
+    (reason) => `Pictures of screens do not reach ${to}: ${reason}`,
+    `Pictures of screens reach ${to} again`
+  )
+
+  const answer = (wanted: PostReport.WantedOfPlayer) =>
+    ask(wanted.screen).pipe(
+      Effect.mapBoth({
+        onFailure: ({ detail, message }) => detail ?? message,
+        onSuccess: ({ jpeg }) => jpeg
+      }),
+      Effect.either,
+      Effect.flatMap((answer) => put(wanted, answer)),
+      Effect.matchEffect({
+        onFailure: ({ detail }) => warning.fails(printableLine(detail, maxReason)),
+        onSuccess: () => warning.works
+      })
+    )
+  yield* Stream.fromQueue(waiting).pipe(
+    Stream.mapEffect(answer, { concurrency: picturesAtOnce, unordered: true }),
+    Stream.runDrain,
+    Effect.forkScoped
+  )
+
+  /** Only of screens that the report has. */
+  const take = Effect.fnUntraced(function* (
+    { node, watched = [] }: PlayerReport,
+    wanted: ReportAnswer["pictures"] = []
+  ) {
+    const fresh = yield* Ref.modify(numbers, (before) => {
+      const fresh = wanted.filter(
+        ({ number, screen }) =>
+          /^[\w-]{1,64}$/.test(number) && !before.includes(number) && watched.includes(screen)
+      )
+      return [fresh, [...before, ...fresh.map(({ number }) => number)].slice(-maxPictures)]
+    })
+    yield* Queue.offerAll(
+      waiting,
+      fresh.map((wanted) => ({ ...wanted, player: node.id }))
+    )
+  })
+
+  return { take, watched }
 })
 
 const isTaken = Schema.is(TakenByScreen)

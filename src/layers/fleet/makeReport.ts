@@ -7,7 +7,9 @@ import { nodeIdOf } from "../../internal/machine.ts"
 import { excerpt, printableLine } from "../../internal/printable.ts"
 import { defined } from "../../internal/schemas.ts"
 import {
+  maxLine,
   maxReportBytes,
+  maxScreens,
   type PlayerReport,
   ReportedProblem,
   ReportedScreen
@@ -21,6 +23,8 @@ export interface Machine
   extends Pick<PlayerReport, "done" | "freeDisk" | "host" | "number" | "runId" | "vitrine"> {
   /** The name of the copied content. */
   readonly content: string
+  /** The screens whose browsers can take pictures. */
+  readonly watched?: ReadonlyArray<string>
   /** Oldest first. */
   readonly warnings: ReadonlyArray<string>
 }
@@ -37,7 +41,7 @@ const maxItems = 256
  */
 export const makeReport = (
   { contents, header: { node, startTime }, now, problems, screens }: View,
-  { content, done, freeDisk, host, number, runId, vitrine, warnings }: Machine
+  { content, done, freeDisk, host, number, runId, vitrine, warnings, watched = [] }: Machine
 ): PlayerReport => {
   const own = contents.find(({ name }) => name === content)
   const empty: PlayerReport = {
@@ -69,11 +73,13 @@ export const makeReport = (
       !(code === codes.hubSilent && subject === own?.reports?.to) &&
       !(code === codes.none && subject === content && isFirstFetch)
   )
-  const room = makeRoom(maxReportBytes - sizeOf(empty))
+  const seen = watched.filter(isNameable).slice(0, maxScreens)
+  const room = makeRoom(maxReportBytes - sizeOf({ ...empty, watched: [] }))
   return {
     ...empty,
     problems: room.take(Array.filterMap(sent.slice(0, maxItems), reportedProblem)),
     screens: room.take(Array.filterMap(screens.slice(0, maxItems), reportedScreen)),
+    ...(seen.length === 0 ? {} : { watched: room.take(seen) }),
     warnings: room.take(warnings.slice(-maxItems).map(excerpt).toReversed()).toReversed()
   }
 }
@@ -99,6 +105,10 @@ const reportedScreen = ({ id, lastReport, name: label, since, word }: ScreenStat
     word,
     ...defined({ label: label === id ? undefined : label, since, versionId: lastReport?.versionId })
   })
+
+/** Whether the hub can name the screen as this player does: its id is not cut, and it is no screen of another player. */
+const isNameable = (id: string): boolean =>
+  id !== "" && !id.includes("/") && printableLine(id, maxLine) === id
 
 const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
 

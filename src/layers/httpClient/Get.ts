@@ -16,8 +16,8 @@ import { hideSecrets } from "./secrets.ts"
 
 export interface RequestOptions {
   /** Default `GET`, or `POST` if there is a body. */
-  readonly method?: "GET" | "POST" | "DELETE"
-  /** JSON. It is also sent to redirects, except after a 303, whose address is only read. */
+  readonly method?: "GET" | "POST" | "PUT" | "DELETE"
+  /** JSON, unless the headers have another `content-type`. It is also sent to redirects, except after a 303, whose address is only read. */
   readonly body?: string | Uint8Array
   /** Whether redirects are followed. Default true. */
   readonly follows?: boolean
@@ -158,7 +158,7 @@ const requestOf = ({ href }: URL, headers: Headers, { body, method }: RequestOpt
     : HttpClientRequest.bodyUint8Array(
         request,
         typeof body === "string" ? Buffer.from(body) : body,
-        "application/json"
+        headers["content-type"] ?? "application/json"
       )
 }
 

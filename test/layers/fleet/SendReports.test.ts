@@ -2,10 +2,12 @@ import * as HttpClient from "@effect/platform/HttpClient"
 import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
@@ -16,10 +18,12 @@ import { reading } from "../../../src/layers/fetching/pluginReading.ts"
 import * as SendReports from "../../../src/layers/fleet/SendReports.ts"
 import * as CommandBusMemory from "../../../src/layers/memory/CommandBusMemory.ts"
 import * as EventBusMemory from "../../../src/layers/memory/EventBusMemory.ts"
+import * as ScreenPicturesMemory from "../../../src/layers/memory/ScreenPicturesMemory.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { EventBus } from "../../../src/services/EventBus.ts"
 import { PlayerReport } from "../../../src/services/PlayerReport.ts"
+import { ScreenPictures } from "../../../src/services/ScreenPictures.ts"
 import { withAdvancingClock } from "../../../src/testing/advancingClock.ts"
 import { withLog } from "../../support/logged.ts"
 import { pluginsOf } from "../../support/plugins.ts"
@@ -37,7 +41,7 @@ const makeHub = () => {
   let answer: Answer = taken
   const client = HttpClient.make((request, _, signal) => {
     requests.push(request)
-    if (request.body._tag === "Uint8Array") {
+    if (request.method === "POST" && request.body._tag === "Uint8Array") {
       reports.push(decode(Buffer.from(request.body.body).toString()))
     }
     return answer(request, signal)
@@ -59,7 +63,8 @@ const fetching = (progress?: object) => ({
 const services = Layer.mergeAll(
   CommandBusMemory.layer,
   EventBusMemory.layer,
-  ControllerStateMemory.layer("persistent", { node: { id: "player-1" } })
+  ControllerStateMemory.layer("persistent", { node: { id: "player-1" } }),
+  ScreenPicturesMemory.layer
 )
 
 /** Starts a player. */
@@ -76,7 +81,7 @@ const setUp = Effect.gen(function* () {
     content: "content",
     directory: "/",
     addLogger: addLoggerHere
-  }).pipe(Effect.provideService(HttpClient.HttpClient, hub.client))
+  }).pipe(Effect.provideService(HttpClient.HttpClient, hub.client), withLog(log))
   yield* withLog(log)(sending.start)
   const passes = (millis: number) => withAdvancingClock(Effect.sleep(millis))
   return { ...hub, ...sending, log, passes, publish, updateSlice }
@@ -235,7 +240,7 @@ describe("a player that reports", () => {
       text(200, "<h1>Hello</h1>"),
       /the server at http:\/\/192.0.2.1:8730\/vitrine\/reports is no content server/
     ],
-    [text(200, " ".repeat(5000)), /gave more than 4.0 KiB/]
+    [text(200, " ".repeat(9000)), /gave more than 8.0 KiB/]
   ]
 
   it.scoped.each(refusals)("explains a refusal without showing a secret (%#)", ([answer, reason]) =>
@@ -347,6 +352,103 @@ describe("a player that reports", () => {
         yield* passes(30_000)
         expect(asked).toEqual([{ screen: "menu", action: "reload" }])
         expect(log).toEqual([])
+      })
+    )
+  )
+
+  /** A hub that asks for these pictures with every answer, and answers the pictures so; the screen "left" is watched. */
+  const withPictures = (
+    pictures: ReadonlyArray<{ readonly screen: string; readonly number: string }>,
+    answer: Answer
+  ) =>
+    Effect.gen(function* () {
+      const { open, wanted, ...own } = yield* ScreenPictures
+      yield* open([])
+      yield* Effect.forkScoped(
+        Effect.forever(
+          Effect.flatMap(wanted("left"), (found) =>
+            Option.isNone(found)
+              ? Effect.void
+              : Effect.ignore(own.answer(found.value, Either.left("a dialog is open")))
+          )
+        )
+      )
+      const player = yield* setUp
+      player.answers((request, signal) =>
+        (request.method === "PUT" ? answer : json(200, { vitrine: vitrineVersion, pictures }))(
+          request,
+          signal
+        )
+      )
+      const sent = () =>
+        player.requests
+          .filter(({ method }) => method === "PUT")
+          .map(({ body, headers, url }) => [
+            url.slice(to.length),
+            headers["vitrine-picture"],
+            headers["content-type"],
+            body._tag === "Uint8Array" ? Buffer.from(body.body).toString() : ""
+          ])
+      return { ...player, sent }
+    })
+
+  it.scoped("sends a picture that the hub asks for once, and only of a screen that it has reported", () =>
+    run(
+      Effect.gen(function* () {
+        const { log, passes, reports, requests, sent } = yield* withPictures(
+          [
+            { screen: "left", number: "one" },
+            { screen: "other", number: "two" },
+            { screen: "left", number: "a\r\nb" }
+          ],
+          empty(204)
+        )
+        yield* passes(60_000)
+        expect(reports.at(-1)?.watched).toEqual(["left"])
+        expect(sent()).toEqual([
+          ["vitrine/pictures/player-1/left", "one", "text/plain; charset=utf-8", "a dialog is open"]
+        ])
+        expect(requests.find(({ method }) => method === "PUT")?.headers.authorization).toBe(
+          "Bearer very-secret"
+        )
+        expect(log).toEqual([])
+      })
+    )
+  )
+
+  it.scoped("continues to report, and warns once, without its token, if the hub refuses pictures", () =>
+    run(
+      Effect.gen(function* () {
+        const numbers = Array.from({ length: 4 }, (_, index) => ({ screen: "left", number: `${index}` }))
+        const { log, passes, reports, sent } = yield* withPictures(numbers, text(401, "very-secret"))
+        yield* passes(60_000)
+        expect(sent()).toHaveLength(4)
+        expect(reports.length).toBeGreaterThan(5)
+        expect(log).toEqual([
+          `WARN Pictures of screens do not reach ${to}: the server responds with HTTP 401`
+        ])
+      })
+    )
+  )
+
+  it.scoped("says nothing about a picture that the hub does not want any more", () =>
+    run(
+      Effect.gen(function* () {
+        const { log, passes, sent } = yield* withPictures([{ screen: "left", number: "one" }], empty(409))
+        yield* passes(30_000)
+        expect(sent()).toHaveLength(1)
+        expect(log).toEqual([])
+      })
+    )
+  )
+
+  it.scoped("reports while a picture is taken", () =>
+    run(
+      Effect.gen(function* () {
+        const { passes, reports, sent } = yield* withPictures([{ screen: "left", number: "one" }], silence)
+        yield* passes(25_000)
+        expect(sent()).toHaveLength(1)
+        expect(reports.length).toBeGreaterThan(2)
       })
     )
   )

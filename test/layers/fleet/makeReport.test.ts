@@ -103,6 +103,15 @@ describe("a report", () => {
     )
   })
 
+  it("has the screens that can be seen, by names that the hub can use, if there are some", () => {
+    const watched = (ids: ReadonlyArray<string>) =>
+      makeReport(reportedView({}), { ...machine, watched: ids }).watched
+    expect(watched([])).toBeUndefined()
+    expect(watched(["other/left", "", "x".repeat(65), "a\nb"])).toBeUndefined()
+    expect(watched(["left", "other/left", "right"])).toEqual(["left", "right"])
+    expect(watched(Array.from({ length: 100 }, (_, index) => `${index}`))).toHaveLength(64)
+  })
+
   it("has the name of the host if the machine has none", () => {
     const { header, ...view } = reportedView({})
     const { node, ...unnamed } = header
@@ -197,6 +206,7 @@ describe("a report", () => {
       host: text,
       runId: line,
       freeDisk: FastCheck.nat(),
+      watched: FastCheck.array(text, { maxLength: 100, size: "max" }),
       warnings: FastCheck.array(text, { maxLength: 400, size: "max" })
     })
     const problems = FastCheck.array(problem, { maxLength: 400, size: "max" })

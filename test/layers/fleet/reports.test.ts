@@ -4,15 +4,18 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import { vitrineVersion } from "../../../src/internal/machine.ts"
 import * as ControllerStateMemory from "../../../src/layers/controller/ControllerStateMemory.ts"
 import * as CommandBusMemory from "../../../src/layers/memory/CommandBusMemory.ts"
 import * as EventBusMemory from "../../../src/layers/memory/EventBusMemory.ts"
+import * as ScreenPicturesMemory from "../../../src/layers/memory/ScreenPicturesMemory.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { EventBus } from "../../../src/services/EventBus.ts"
 import { maxReportBytes, ReportAnswer } from "../../../src/services/PlayerReport.ts"
+import { ScreenPictures } from "../../../src/services/ScreenPictures.ts"
 import { ContentServerState } from "../../../src/services/Slices.ts"
 import { follow } from "../../support/content.ts"
 import * as server from "../../support/contentServer.ts"
@@ -27,6 +30,7 @@ const environment = Layer.mergeAll(
   ControllerStateMemory.layer("persistent", { node: { id: "hub" }, players: [{ id: "hall-1" }] }),
   CommandBusMemory.layer,
   EventBusMemory.layer,
+  ScreenPicturesMemory.layer,
   NodeContext.layer
 )
 
@@ -141,6 +145,80 @@ describe("a hub", () => {
         const events = yield* until("content:screen:taken")
         expect(events.map(({ name }) => name)).toEqual(["content:screen:asked", "content:screen:taken"])
         expect(events.at(-1)?.payload).toEqual({ screen: "hall-3/left", actions: ["reload"] })
+      })
+    )
+  )
+
+  it.scoped("asks a player for the pictures that are wanted of its watched screens, until they come", () =>
+    withHub(() =>
+      Effect.gen(function* () {
+        const pictures = yield* ScreenPictures
+        const asked = (changes: Parameters<typeof report>[0]) =>
+          Effect.map(
+            post(JSON.stringify(report(changes))),
+            ({ body }) => JSON.parse(body.toString()).pictures
+          )
+        const ask = (screen: string) => Effect.forkScoped(Effect.either(pictures.ask(screen)))
+        const asking = yield* ask("hall-3/left")
+        yield* ask("hall-4/left")
+        yield* ask("left")
+        yield* Effect.yieldNow()
+        expect(yield* asked({})).toBeUndefined()
+        expect(yield* asked({ watched: ["left"], stoppedBy: "Anna" })).toBeUndefined()
+        const [wanted, ...others] = yield* asked({ watched: ["left", "right"] })
+        expect(others).toEqual([])
+        expect(wanted).toEqual({ screen: "left", number: expect.stringMatching(/^[0-9a-f]{32}$/) })
+        expect(yield* asked({ watched: ["left"] })).toEqual([wanted])
+        expect([...(yield* pictures.watched)].sort()).toEqual(["hall-3/left", "hall-3/right"])
+        expect((yield* players).map((player) => "watched" in player)).toEqual([false])
+
+        const jpeg = Buffer.from([0xff, 0xd8, 0xff, 0xe0])
+        const put = (authorization: string, number = wanted.number) =>
+          Effect.map(
+            request({
+              method: "PUT",
+              target: "/vitrine/pictures/hall-3/left",
+              headers: {
+                Authorization: authorization,
+                "Content-Type": "image/jpeg",
+                "Vitrine-Picture": number
+              },
+              body: jpeg
+            }),
+            ({ status }) => status
+          )
+        expect(yield* put("Bearer wrong")).toBe(401)
+        expect(yield* put(`Bearer ${token}`, "0".repeat(32))).toBe(409)
+        expect(yield* put(`Bearer ${token}`)).toBe(204)
+        expect(yield* put(`Bearer ${token}`)).toBe(409)
+        expect(yield* Effect.flatten(Fiber.join(asking))).toMatchObject({ jpeg })
+        expect(yield* asked({ watched: ["left"] })).toBeUndefined()
+      })
+    )
+  )
+
+  it.scoped("asks a player for eight pictures at a time, in an answer that the player reads", () =>
+    withHub(() =>
+      Effect.gen(function* () {
+        const { publish } = yield* EventBus
+        const pictures = yield* ScreenPictures
+        const watched = Array.from({ length: 9 }, (_, index) => `${index}${"💡".repeat(63)}`)
+        for (const screen of watched) {
+          yield* Effect.forkScoped(Effect.either(pictures.ask(`hall-3/${screen}`)))
+          yield* publish("content:screen:asked", {
+            screen: `hall-3/${screen}`,
+            action: "identify",
+            by: "💡".repeat(64)
+          })
+        }
+        yield* Effect.yieldNow()
+        const { body } = yield* post(JSON.stringify(report({ watched, done: [] })))
+        const answer = JSON.parse(body.toString())
+        expect(answer.pictures.map(({ screen }: { readonly screen: string }) => screen)).toEqual(
+          watched.slice(0, 8)
+        )
+        expect(answer.actions).toHaveLength(6)
+        expect(body.length).toBeLessThanOrEqual(8192)
       })
     )
   )
