@@ -9,11 +9,11 @@
  * proxy.
  */
 import * as dns from "node:dns"
-import { setMaxListeners } from "node:events"
-import type { LookupFunction } from "node:net"
+import { type LookupFunction, Socket } from "node:net"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Undici from "@effect/platform-node/Undici"
 import * as Data from "effect/Data"
+import * as Predicate from "effect/Predicate"
 import { addressMs } from "../../internal/addressMs.ts"
 import { maxHeaderBytes } from "./headers.ts"
 import { refusal } from "./localAddress.ts"
@@ -35,16 +35,28 @@ const connectMs = 600_000
 
 /** Throws `ProxyFailed` if the environment is wrong. */
 export const makeAgent = (isNamed: boolean) => {
-  const end = new AbortController()
-  // Each connection has one.
-  setMaxListeners(0, end.signal)
-  const limits = { autoSelectFamilyAttemptTimeout: addressMs, signal: end.signal, timeout: connectMs }
+  const limits = { autoSelectFamilyAttemptTimeout: addressMs, timeout: connectMs }
+  const sockets = new Set<Socket>()
+  /** Keeps the connections. A signal would keep them also after their end: Node never removes its listeners. */
+  const keeping = (options: object) => {
+    if (!Predicate.hasProperty(options, "connect") || !Predicate.isFunction(options.connect)) return options
+    const { connect } = options
+    return {
+      ...options,
+      connect: (...given: ReadonlyArray<unknown>) => {
+        const socket: unknown = connect(...given)
+        if (socket instanceof Socket) sockets.add(socket.once("close", () => sockets.delete(socket)))
+      }
+    }
+  }
   const httpProxy = proxyOf("http_proxy", "HTTP_PROXY")
   const httpsProxy = proxyOf("https_proxy", "HTTPS_PROXY")
   const agent = new Undici.EnvHttpProxyAgent({
     connect: connector(isNamed, limits),
+    clientFactory: (proxy, options) => new Undici.Pool(proxy, keeping(options)),
     // A proxy that forwards gets no other options.
-    factory: (origin, options) => new Undici.Pool(origin, { ...options, maxHeaderSize: maxHeaderBytes }),
+    factory: (origin, options) =>
+      new Undici.Pool(origin, { ...keeping(options), maxHeaderSize: maxHeaderBytes }),
     // The types require a port, which is replaced.
     proxyTls: { ...limits, port: 0 },
     requestTls: { ...limits, port: 0 },
@@ -55,7 +67,7 @@ export const makeAgent = (isNamed: boolean) => {
   })
   const destroy = () => {
     // Undici leaves the connections that are being made.
-    end.abort()
+    for (const socket of sockets) socket.destroy()
     return agent.destroy()
   }
   return { agent: { destroy } satisfies Agent, client: NodeHttpClient.makeUndici(agent) }
