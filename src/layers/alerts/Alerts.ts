@@ -10,6 +10,7 @@ import * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
 import * as Schedule from "effect/Schedule"
 import * as JsonFile from "../../files/JsonFile.ts"
+import { endWithin, singleFlight } from "../../internal/background.ts"
 import { now } from "../../internal/monotonicMillis.ts"
 import { resubscribe } from "../../internal/Schedules.ts"
 import { errorCode } from "../../internal/serializeError.ts"
@@ -40,6 +41,9 @@ const checkEvery = "5 seconds"
 
 /** The timeout of each request, in milliseconds. */
 const postTimeout = 10_000
+
+/** How long a post waits for the file. A disk that hangs is itself a problem to post. */
+const saveLimit = "5 seconds"
 
 /** Room for the longest texts of all problems. */
 const maxBytes = 8 * 1024 * 1024
@@ -92,11 +96,12 @@ export const make = Effect.fnUntraced(function* (
     return { ...time, dashboard: view.dashboard }
   })
 
+  const saves = yield* singleFlight<void, never>(yield* Effect.scope)
   const save = Effect.gen(function* () {
     const told = [...(yield* Ref.get(alerts)).told.values()]
     const mark = JSON.stringify(told)
     if (mark !== (yield* Ref.get(written)) && (yield* file.write(told))) yield* Ref.set(written, mark)
-  })
+  }).pipe(saves.once, endWithin(saveLimit))
 
   /** Sends the next post, and returns whether there was one. Fails not sooner than the receiver may be asked again. */
   const deliver = Effect.gen(function* () {

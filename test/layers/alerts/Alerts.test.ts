@@ -6,6 +6,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import * as TestClock from "effect/TestClock"
@@ -115,7 +116,13 @@ const passes = (
   )
 
 /** A controller that posts to the receiver until the scope ends. */
-const openController = Effect.fnUntraced(function* ({ isSilent, url }: Receiver, file?: string) {
+const openController = Effect.fnUntraced(function* (
+  { isSilent, url }: Receiver,
+  file?: string,
+  disk: Layer.Layer<FileSystem.FileSystem, never, FileSystem.FileSystem> = Layer.service(
+    FileSystem.FileSystem
+  )
+) {
   const controller = yield* ControllerStateMemory.make("persistent")
   const options = {
     url: Redacted.make(url),
@@ -125,7 +132,7 @@ const openController = Effect.fnUntraced(function* ({ isSilent, url }: Receiver,
   yield* Alerts.make(options, { id: "hall-3", label: "Hall 3" }, file).pipe(
     Effect.provide(httpClient),
     Effect.provideService(ControllerState, controller),
-    Effect.provide(NodeContext.layer)
+    Effect.provide(Layer.provideMerge(disk, NodeContext.layer))
   )
   const { addReading, updateSlice } = pluginsOf(controller)
   const stand = (...problems: ReadonlyArray<Problem>) => updateSlice("lamps", () => ({ problems }))
@@ -324,6 +331,33 @@ describe("a receiver", () => {
     }).pipe(withLog(logs))
   })
 })
+
+it.scoped("an alert is posted although the disk hangs, on which the alerts are kept", () =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const file = `${yield* fs.makeTempDirectoryScoped()}/alerts.json`
+    const answers = yield* Effect.makeLatch(true)
+    let writes = 0
+    const disk = Layer.succeed(FileSystem.FileSystem, {
+      ...fs,
+      open: (path, options) =>
+        Effect.suspend(() => {
+          writes += options?.flag === "r" ? 0 : 1
+          return answers.whenOpen(fs.open(path, options))
+        })
+    })
+    const receiver = yield* openReceiver
+    const { lasts } = yield* openController(receiver, file, disk)
+    yield* answers.close
+    yield* lasts("1 minute", broken("left"))
+    yield* lasts("1 minute")
+    expect(receiver.texts()).toHaveLength(2)
+    expect(writes).toBe(1)
+    yield* answers.open
+    yield* lasts("1 minute", broken("right"))
+    expect(yield* fs.readFileString(file)).toContain('"right"')
+  }).pipe(Effect.provide(NodeContext.layer))
+)
 
 describe("alerts, after a restart,", () => {
   const scenario = (
