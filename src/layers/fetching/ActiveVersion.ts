@@ -55,7 +55,9 @@ export const make = Effect.fnUntraced(function* (report: Report, slice: ContentS
   const read = Effect.map(Effect.option(current), Option.flatMap(activeIn))
   const oneAtATime = yield* Effect.makeSemaphore(1)
   const held = yield* SubscriptionRef.make(Option.none<Hold>())
-  const announced = yield* Ref.make(Option.map(yield* read, ({ versionId }) => versionId))
+  const found = yield* read
+  const announced = yield* Ref.make(Option.map(found, ({ versionId }) => versionId))
+  if (Option.isSome(found)) yield* slice.note(withActive(found.value, yield* timestamp))
 
   const reportNow = Effect.fnUntraced(function* (written: Manifest, again = false) {
     const manifest = Option.getOrElse(yield* read, () => written)

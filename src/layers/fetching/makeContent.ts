@@ -50,13 +50,13 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
   const provider = yield* makeProvider(report)
   yield* slice.update(withSources(provider.sourceIds))
   const screens = yield* makeScreens
+  yield* beginCounts
+  const reportVersions = mode === "task" ? report : yield* comparing(report)
+  const activeVersion = yield* ActiveVersion.make(reportVersions, slice)
   yield* slice.show({
     live: yield* makeMomentary(slice, provider, screens.all),
     report: reading(name, rules, provider.accept)
   })
-  yield* beginCounts
-  const reportVersions = mode === "task" ? report : yield* comparing(report)
-  const activeVersion = yield* ActiveVersion.make(reportVersions, slice)
 
   return yield* Effect.gen(function* () {
     const { afterFetch, sweepIfDue, withRoom } = yield* makeDiskSpace(screens.all, slice)

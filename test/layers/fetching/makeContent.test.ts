@@ -11,9 +11,11 @@ import * as Ref from "effect/Ref"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/TestClock"
+import * as Content from "../../../src/layers/fetching/Content.ts"
 import { makeContent } from "../../../src/layers/fetching/makeContent.ts"
 import type { PollResult } from "../../../src/layers/fetching/Provider.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
+import type { ContentSource } from "../../../src/services/ContentSource.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { EventBus } from "../../../src/services/EventBus.ts"
 import { SourceError } from "../../../src/services/SourceError.ts"
@@ -274,3 +276,22 @@ describe("content that polls before it fetches", () => {
     )
   )
 })
+
+it.scoped("a content whose version is on disk has it before it starts: other plugins may take long", () =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const run = Effect.provide(servicesIn(yield* fs.makeTempDirectoryScoped(), "persistent"))
+    const source: ContentSource = {
+      id: "hub",
+      fetch: () => Effect.succeed({ fingerprint: "one", records: 0, bytes: 0 })
+    }
+    const content = Content.fromSources({}, [source])
+    const { versionId } = yield* Effect.flatMap(content, ({ fetch }) => fetch).pipe(Effect.scoped, run)
+    const state = yield* Effect.zipRight(
+      content,
+      Effect.flatMap(ControllerState, ({ state }) => state)
+    ).pipe(Effect.scoped, run)
+    expect(state.plugins.content).toMatchObject({ versionId })
+    expect(state.problems).toEqual([])
+  }).pipe(Effect.provide(NodeContext.layer))
+)
