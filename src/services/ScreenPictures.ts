@@ -52,14 +52,24 @@ const sentences: {
   refused: ({ detail, screen }) => `There is no picture of screen ${screen}: ${detail}`
 }
 
-/** The number of an answer is not wanted: it was used, is older than 90 seconds, or belongs to another screen. */
+/**
+ * The number of an answer is not wanted: it was used, is older than 90 seconds, or belongs to another screen.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class NotWanted extends Schema.TaggedError<NotWanted>()("vitrine/NotWanted", {}) {
   override get message() {
     return "This picture is not wanted: its number was used, has expired, or belongs to another screen."
   }
 }
 
-/** A picture that is wanted, for the watchers of its screen. */
+/**
+ * A picture that is wanted, for the watchers of its screen.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface WantedPicture {
   readonly screen: string
   /** 128 random bits in hexadecimal digits. Good for one answer. */
