@@ -21,6 +21,7 @@ const programs = {
     executables: ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"],
     packages: ["chromium"]
   },
+  Xvfb: { executables: ["Xvfb"], packages: ["xvfb"] },
   firefox: { executables: ["firefox-esr", "firefox"], packages: ["firefox-esr"] },
   curl: { executables: ["curl"], packages: ["curl"] },
   mcs: {
