@@ -22,7 +22,7 @@ const quoted = (name: string) => quotedName(name, 300)
 const words: Words = {
   quoted,
   place: { table: "Table", document: "Document", row: "row", rows: "rows", record: "record", line: "line", column: "column", field: "field ", and: "and", more: "more" },
-  types: { text: "text", number: "a number", boolean: "true or false", date: 'a date such as "2026-11-21"', attachments: "attachments", file: "a file that is in the folder", list: "a list", any: "a value", optional: " or nothing" },
+  types: { text: "text", number: "a number", boolean: "true or false", date: 'a date such as "2026-11-21"', attachments: "attachments", file: "a file in the folder", list: "a list", any: "a value", optional: " or nothing" },
   cells: {
     nothing: () => "nothing",
     text: (text) => text,
@@ -105,7 +105,7 @@ const sentences = {
   "text:pointer": () => 'it is a pointer of Git LFS in the place of the file. Fetch the file with "git lfs pull".',
   "text:lost": () => 'has "\ufffd" in the place of a letter that was lost when it was saved. Write it again.',
   "text:mark": () => "has an invisible byte order mark (U+FEFF), perhaps because files were joined. Remove it.",
-  "text:doubled": (f: { found: string }) => `has "${f.found}", which is one letter that was read in another encoding and saved again. Write it again.`,
+  "text:doubled": (f: { found: string }) => `has "${f.found}", which is one letter that was read in another encoding and saved again. Write it again, and look for others.`,
   "text:long": (f: { size: number; most: number }) => `it has ${sizeText(f.size)}, which is more than "maxBytes" allows (${sizeText(f.most)}).`,
   "json:syntax": (f: { message: string }) => `is not valid JSON: ${f.message}`,
   "json:twice": (f: { name: string }) => `the name ${quoted(f.name)} is twice in one object, and the last one counts. Remove one.`,
@@ -122,19 +122,19 @@ const sentences = {
   "csv:twice": (f: { name: string }) => `two columns are named ${JSON.stringify(f.name)}. Rename one.`,
   "csv:title": (f: { separator: Separator }) => `the header line has one cell, and ${separators[f.separator]} is in each of the rows. If this line is a title, remove it: the first line with text names the columns.`,
   "csv:repeated": () => "the row repeats the header line. Remove it.",
-  "cell:error": (f: { name: string; cell: string; count: number; first: MistakePlace; isSaved: boolean }) => `${quoted(f.name)} is an error of a spreadsheet in ${countText(f.count, "record")}, ${quoted(f.cell)} in ${place(f.first)} first. ${f.isSaved ? "It counts as empty, and pages show it" : "It is saved as empty"}. Correct the formula.`,
+  "cell:error": (f: { name: string; cell: string; count: number; first: MistakePlace; isSaved: boolean }) => `${quoted(f.name)} is an error of a spreadsheet in ${f.count === 1 ? `${place(f.first)}: ${quoted(f.cell)}` : `${countText(f.count, "record")}, ${quoted(f.cell)} in ${place(f.first)} first`}. ${f.isSaved ? "It counts as empty, and pages show it" : "It is saved as empty"}. Correct the formula.`,
 
   "keys:column": (f: { missing: string; columns: ReadonlyArray<string> }) => `it has no column ${quoted(f.missing)}; its columns are ${f.columns.map(quoted).join(", ")}. Rename one of them`,
   "keys:index": (f: { key: string; at: RowPlace; last: string }) => `the key ${quoted(f.key)} (${rows([f.at])}) is beyond ${quoted(f.last)}`,
   "keys:both": (f: { key: string; at: ReadonlyArray<RowPlace> }) => `the key ${quoted(f.key)} is a value and an array at once (${rows(f.at)}); rename one of them`,
-  "keys:missing": (f: { at: ReadonlyArray<RowPlace>; count: number }) => `${f.count === 1 ? "1 row has" : `${f.count} rows have`} no text in the column "key"; left out (${rows(f.at)}${dots(f.count, f.at)})`,
+  "keys:missing": (f: { at: ReadonlyArray<RowPlace>; count: number }) => `${f.count === 1 ? "1 row has" : `${f.count} rows have`} no text in the column "key" and ${f.count === 1 ? "is" : "are"} left out (${rows(f.at)}${dots(f.count, f.at)}). Write a key.`,
   "keys:twice": (f: { key: string; at: ReadonlyArray<RowPlace> }) => `the key ${quoted(f.key)} is in more than one row (${rows(f.at)}), and the last one counts. Remove the others.`,
   "keys:unread": (f: { name: string }) => `it has the columns "key" and "value", and is saved as a list of rows. To save one object with these keys, add ${JSON.stringify(f.name)} to "keyValueTables" in the configuration.`,
 
-  "records:unnamed": (f: { count: number; key: string }) => `${countText(f.count, "record")} without ${f.key}, which is needed to compare versions`,
-  "records:twice": (f: { count: number; key: string; id: string; at: ReadonlyArray<RowPlace> }) => `${countText(f.count, "record")} with the ${f.key} of another record, ${excerpt(f.id)}${f.at.length === 0 ? "" : ` (${rows(f.at)})`} first`,
+  "records:unnamed": (f: { count: number; key: string; at: ReadonlyArray<RowPlace> }) => `${countText(f.count, "record")} without ${f.key}${f.at.length === 0 ? "" : ` (${rows(f.at)}${dots(f.count, f.at)})`}, which is needed to compare versions. Write it.`,
+  "records:twice": (f: { count: number; key: string; id: string; at: ReadonlyArray<RowPlace> }) => `${countText(f.count, "record")} with the ${f.key} of another record${f.count === 1 ? ":" : ", first"} ${excerpt(f.id)}${f.at.length === 0 ? "" : ` (${rows(f.at)})`}. Write another ${f.key}.`,
   "names:hidden": (f: { what: Named; name: string }) => `the name of the ${f.what} ${quoted(f.name)} has an invisible character or a needless space. Remove it.`,
-  "names:alike": (f: { what: Named; names: ReadonlyArray<string> }) => `the ${f.what}s ${joined(f.names)} have almost the same name. Rename one.`,
+  "names:alike": (f: { what: Named; names: ReadonlyArray<string> }) => `the ${f.what}s ${joined(f.names)} have almost the same name. Rename or remove one.`,
   "expect:left-out": (f: { cells: ReadonlyArray<WrongCell & { field: string }> }) => `is left out: ${f.cells.map(({ field, ...cell }) => `${field === "" ? "" : `${quoted(field)}: `}${violation(wrongCell(cell))}`).join(" ")}`,
   "more:mistakes": (f: { count: number }) => `There are ${countText(f.count, "more mistake")}.`,
   "more:left-out": (f: { count: number }) => `${countText(f.count, "more record")} left out`,
@@ -163,7 +163,7 @@ const sentences = {
   "link:broken": () => "is a broken link. Copy the file itself, or remove the link.",
   "link:outside": () => "is a link that leads out of the folder. Copy the file into it.",
   "folder:cloud": (f: { placeholder: string }) => `it is only in the cloud: here is its placeholder ${quoted(f.placeholder)}. Keep this folder on this machine ("Always keep on this device").`,
-  "folder:document": (f: { name: string; isTable: boolean; others: ReadonlyArray<string>; spreadsheet: string | undefined }) => `the configuration expects ${f.name}.csv${f.isTable ? "" : ` or ${f.name}.json`}, and this file is missing.${f.others.length === 0 ? "" : ` There are: ${f.others.join(", ")}.`}${f.spreadsheet === undefined ? "" : ` ${f.spreadsheet} is a spreadsheet: export it as CSV, ${utf8}`}`
+  "folder:document": (f: { name: string; isTable: boolean; others: ReadonlyArray<string>; spreadsheet: string | undefined }) => `the configuration expects ${f.name}.csv${f.isTable ? "" : ` or ${f.name}.json`}, and this file is missing.${f.others.length === 0 ? "" : ` There are: ${f.others.join(", ")}.`}${f.spreadsheet === undefined ? (f.others.length === 0 ? "" : " Was it renamed?") : ` ${f.spreadsheet} is a spreadsheet: export it as CSV, ${utf8}`}`
 }
 
 /** `VITRINE-PROBLEMS.txt`: its title, what the screens show, and what to do. */

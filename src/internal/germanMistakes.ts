@@ -5,7 +5,7 @@ import type { Language } from "./englishMistakes.ts"
 import { type Limit, type RowPlace, type Separator, textsIn, type Words, type Wrong } from "./mistakeParts.ts"
 import { excerpt, quotedName } from "./printable.ts"
 
-const germanQuotes = (json: string): string => `„${json.slice(1, -1).replaceAll('\\"', '"')}“`
+const germanQuotes = (json: string): string => `„${json.slice(1, -1).replace(/\\(["\\])/g, "$1")}“`
 
 const quoted = (name: string): string => germanQuotes(quotedName(name, 300))
 
@@ -15,7 +15,7 @@ const valueText = (text: string): string => (text.startsWith('"') ? germanQuotes
 const words: Words = {
   quoted,
   place: { table: "Tabelle", document: "Dokument", row: "Zeile", rows: "Zeilen", record: "Eintrag", line: "Textzeile", column: "Zeichen", field: "", and: "und", more: "weitere" },
-  types: { text: "ein Text", number: "eine Zahl", boolean: "true oder false", date: "ein Datum wie 2026-11-21", attachments: "ein Anhang", file: "eine Datei, die im Ordner liegt", list: "eine Liste", any: "ein Wert", optional: " oder nichts" },
+  types: { text: "ein Text", number: "eine Zahl", boolean: "true oder false", date: "ein Datum wie 2026-11-21", attachments: "ein Anhang", file: "eine Datei in diesem Ordner", list: "eine Liste", any: "ein Wert", optional: " oder nichts" },
   cells: {
     nothing: () => "nichts",
     text: valueText,
@@ -109,7 +109,7 @@ export const german: Language = {
     "text:pointer": () => "Statt der Datei liegt hier ein Verweis von Git LFS. Holen Sie die Datei mit „git lfs pull“.",
     "text:lost": () => "Beim Speichern ist ein Buchstabe verloren gegangen: An seiner Stelle steht „\ufffd“. Schreiben Sie ihn neu.",
     "text:mark": () => "Hier steht ein unsichtbares Zeichen (U+FEFF), vielleicht weil Dateien aneinandergehängt wurden. Löschen Sie es.",
-    "text:doubled": (f) => `„${f.found}“ ist ein Buchstabe, der in einer anderen Kodierung gelesen und wieder gespeichert wurde. Schreiben Sie ihn neu.`,
+    "text:doubled": (f) => `„${f.found}“ ist ein Buchstabe, der in einer anderen Kodierung gelesen und wieder gespeichert wurde. Schreiben Sie ihn neu, und suchen Sie nach weiteren.`,
     "text:long": (f) => `Die Datei hat ${size(f.size)}; erlaubt sind höchstens ${size(f.most)}. Teilen Sie sie.`,
     "json:syntax": () => "Das ist kein gültiges JSON. Oft fehlt kurz davor ein Komma, eine Klammer oder ein Anführungszeichen, oder eines ist zu viel.",
     "json:twice": (f) => `Der Name ${quoted(f.name)} steht zweimal in einem Objekt, und der letzte zählt. Entfernen Sie einen.`,
@@ -126,7 +126,7 @@ export const german: Language = {
     "csv:twice": (f) => `Zwei Spalten heißen ${quoted(f.name)}. Benennen Sie eine um.`,
     "csv:title": (f) => `Die Kopfzeile hat nur eine Zelle, aber jede Zeile darunter ist mit ${separators[f.separator]} getrennt. Falls diese Zeile eine Überschrift ist, entfernen Sie sie: Die erste Zeile mit Text benennt die Spalten.`,
     "csv:repeated": () => "Diese Zeile wiederholt die Kopfzeile. Entfernen Sie sie.",
-    "cell:error": (f) => `${quoted(f.name)} hat in ${counted(f.count, "Eintrag", "Einträgen")} einen Fehler der Tabellenkalkulation, zuerst ${quoted(f.cell)} in ${place(f.first)}. ${f.isSaved ? "Die Zelle gilt als leer, und Seiten zeigen den Fehler" : "Die Zelle wird als leer gespeichert"}. Korrigieren Sie die Formel.`,
+    "cell:error": (f) => `${quoted(f.name)} hat in ${f.count === 1 ? place(f.first) : counted(f.count, "Eintrag", "Einträgen")} einen Fehler der Tabellenkalkulation${f.count === 1 ? `: ${quoted(f.cell)}` : `, zuerst ${quoted(f.cell)} in ${place(f.first)}`}. ${f.isSaved ? "Die Zelle gilt als leer, und Seiten zeigen den Fehler" : "Die Zelle wird als leer gespeichert"}. Korrigieren Sie die Formel.`,
 
     "keys:column": (f) => `Die Spalte ${quoted(f.missing)} fehlt. Es gibt die Spalten ${f.columns.map(quoted).join(", ")}. Benennen Sie eine davon um.`,
     "keys:index": (f) => `Der Schlüssel ${quoted(f.key)}${inRows([f.at])} liegt hinter dem letzten möglichen, ${quoted(f.last)}. Nummerieren Sie neu.`,
@@ -135,10 +135,10 @@ export const german: Language = {
     "keys:twice": (f) => `Der Schlüssel ${quoted(f.key)} steht in mehr als einer Zeile${inRows(f.at)}, und die letzte zählt. Entfernen Sie die anderen.`,
     "keys:unread": (f) => `Die Tabelle hat die Spalten „key“ und „value“, wird aber als Liste von Zeilen gespeichert. Soll sie Einstellungen enthalten, muss in der Konfiguration unter „keyValueTables“ ${quoted(f.name)} stehen.`,
 
-    "records:unnamed": (f) => `${counted(f.count, "Eintrag hat", "Einträge haben")} nichts unter ${quoted(f.key)}, woran man Einträge wiedererkennt. Tragen Sie es ein.`,
-    "records:twice": (f) => `${counted(f.count, "Eintrag hat", "Einträge haben")} dasselbe unter ${quoted(f.key)} wie ein anderer Eintrag, zuerst ${excerpt(f.id)}${inRows(f.at)}. Geben Sie jedem etwas Eigenes.`,
+    "records:unnamed": (f) => `${counted(f.count, "Eintrag hat", "Einträge haben")} nichts unter ${quoted(f.key)}${inRows(f.at)}, woran man Einträge wiedererkennt. Tragen Sie es ein.`,
+    "records:twice": (f) => `${counted(f.count, "Eintrag hat", "Einträge haben")} dasselbe unter ${quoted(f.key)} wie ein anderer Eintrag${f.count === 1 ? ":" : ", zuerst"} ${excerpt(f.id)}${inRows(f.at)}. Geben Sie jedem etwas Eigenes.`,
     "names:hidden": (f) => `Der Name ${things[f.what][0]} ${quoted(f.name)} enthält ein unsichtbares Zeichen oder ein überflüssiges Leerzeichen. Löschen Sie es.`,
-    "names:alike": (f) => `${things[f.what][1]} ${joined(f.names)} heißen fast gleich. Benennen Sie eins davon um.`,
+    "names:alike": (f) => `${things[f.what][1]} ${joined(f.names)} heißen fast gleich. Benennen Sie eins davon um, oder entfernen Sie es.`,
     "expect:left-out": (f) => `wird weggelassen. ${f.cells.map(({ field, ...cell }) => `${field === "" ? "" : `${quoted(field)}: `}${german.violation(wrongCell(cell))}`).join(" ")}`,
     "more:mistakes": (f) => `Es gibt ${counted(f.count, "weiteren", "weitere")} Fehler.`,
     "more:left-out": (f) => `${counted(f.count, "weiterer Eintrag wird", "weitere Einträge werden")} weggelassen.`,
@@ -167,7 +167,7 @@ export const german: Language = {
     "link:broken": () => "Diese Verknüpfung führt ins Leere. Kopieren Sie die Datei selbst, oder entfernen Sie die Verknüpfung.",
     "link:outside": () => "Diese Verknüpfung führt aus dem Ordner hinaus. Kopieren Sie die Datei hinein.",
     "folder:cloud": (f) => `Die Datei liegt nur in der Cloud; hier ist ihr Platzhalter ${quoted(f.placeholder)}. Stellen Sie für diesen Ordner „Immer auf diesem Gerät behalten“ ein.`,
-    "folder:document": (f) => `Die Konfiguration erwartet ${f.name}.csv${f.isTable ? "" : ` oder ${f.name}.json`}, und diese Datei fehlt.${f.others.length === 0 ? "" : ` Es gibt: ${f.others.join(", ")}.`}${f.spreadsheet === undefined ? "" : ` ${f.spreadsheet} ist eine Arbeitsmappe: Exportieren Sie sie als CSV, ${utf8}`}`
+    "folder:document": (f) => `Die Konfiguration erwartet ${f.name}.csv${f.isTable ? "" : ` oder ${f.name}.json`}, und diese Datei fehlt.${f.others.length === 0 ? "" : ` Es gibt: ${f.others.join(", ")}.`}${f.spreadsheet === undefined ? (f.others.length === 0 ? "" : " Wurde sie umbenannt?") : ` ${f.spreadsheet} ist eine Arbeitsmappe: Exportieren Sie sie als CSV, ${utf8}`}`
   },
   file: {
     title: "Vitrine: Fehler in diesem Ordner",

@@ -238,14 +238,22 @@ const learn = async (/** @type {Code} */ code) => {
   if (hyphenate) hyphenators.set(code, hyphenate)
 }
 
-/** Words with digits, addresses and names of files stay as they are. @param {unknown} text @param {number} minWordLength */
-const divided = (text, minWordLength) =>
-  `${text ?? ""}`
+/**
+ * A text with soft hyphens, by the patterns of its own language. Words with digits, addresses and names of files stay as they are.
+ * @param {unknown} value @param {Readonly<Record<string, unknown>> | undefined} row @param {string} name @param {number} minWordLength
+ */
+const divided = (value, row, name, minWordLength) => {
+  const text = `${value ?? ""}`
+  const code =
+    row?.[name] === text
+      ? languages.find((code) => !(`${name}_${code}` in row))
+      : languages.find((code) => row?.[`${name}_${code}`] === text)
+  const hyphenate = hyphenators.get(code ?? spoken)
+  return text
     .split(/(\s+)/)
-    .map((word) =>
-      /[\d@/_]|\w\.\w/.test(word) ? word : (hyphenators.get(spoken)?.(word, { minWordLength }) ?? word)
-    )
+    .map((word) => (/[\d@/_]|\w\.\w/.test(word) ? word : (hyphenate?.(word, { minWordLength }) ?? word)))
     .join("")
+}
 
 // 3. Showing: one object, in one language.
 
@@ -265,9 +273,18 @@ let film
 /** A setting of the table, or of the address for this screen only: `?screen=left&rotate=90`. */
 const setting = (/** @type {string} */ name) => {
   /** @type {Readonly<Record<string, unknown>>} */
-  const settings = { ...content?.settings, ...Object.fromEntries(new URLSearchParams(location.search)) }
+  const settings = { ...(content?.settings ?? remembered), ...Object.fromEntries(new URLSearchParams(location.search)) }
   return settings[name]
 }
+
+/** The settings of the last time, so that a page that is loaded again has its colours and its rotation at once. */
+const remembered = (() => {
+  try {
+    return JSON.parse(localStorage.getItem("settings") ?? "{}")
+  } catch {
+    return {}
+  }
+})()
 
 const volume = () => Math.min(Math.max(Number(setting("volume")) || 0, 0), 100) / 100
 
@@ -278,7 +295,8 @@ const nameOf = (/** @type {Code} */ code) => new Intl.DisplayNames(code, { type:
 
 const stateNow = () => {
   const objects = inLanguage(valid)
-  const object = objects.find(({ id }) => id === chosen)
+  const row = valid.find(({ id }) => id === chosen)
+  const object = inLanguage(row)
   const media = content?.brought.get(`${chosen}`)?.media
   const seconds = Math.round(sound?.duration ?? 0)
   const length = seconds < 36_000 ? ` · ${Math.floor(seconds / 60)}:${`${seconds % 60}`.padStart(2, "0")}` : ""
@@ -289,15 +307,15 @@ const stateNow = () => {
       : [...new Set(languages.map((code) => wordsIn(code).wait))].join(" · "),
     spoken,
     languages: languages.length > 1 ? languages.map((code) => ({ code, name: nameOf(code) })) : [],
-    objects: objects.map(({ id, title }) => ({
-      id,
-      title: divided(title, 10),
-      thumbnail: content?.brought.get(id)?.media?.thumbnail
-    })),
+    objects: objects.map(({ id, title }, index) => {
+      const media = content?.brought.get(id)?.media
+      // An object without a picture has a letter in the list.
+      return { id, title: divided(title, valid[index], "title", 10), thumbnail: media && (media.thumbnail ?? [...`${title}`][0]) }
+    }),
     id: object?.id,
     year: `${object?.year ?? ""}`,
-    heading: divided(object?.title, 12),
-    text: divided(object?.text, 7),
+    heading: divided(object?.title, row, "title", 12),
+    text: divided(object?.text, row, "text", 7),
     /** The picture or the film; its place stays free while it loads. */
     shown: media?.shown,
     hasPicture: media ? !!media.shown : !!object?.picture,
@@ -356,7 +374,8 @@ const start = (film) => {
 const measure = () => {
   const isTurned = Number(setting("rotate")) % 180 !== 0
   const [width, height] = isTurned ? [innerHeight, innerWidth] : [innerWidth, innerHeight]
-  const shape = Math.min(width, height) < 560 && !isTurned ? "phone" : height > width ? "portrait" : "landscape"
+  const isPhone = (width < 560 || (height < 560 && width < 1000)) && !isTurned
+  const shape = isPhone ? "phone" : height > width ? "portrait" : "landscape"
   document.documentElement.dataset.shape = shape
 }
 
@@ -540,6 +559,9 @@ connect({
   load,
   show: (loaded) => {
     content = loaded
+    try {
+      localStorage.setItem("settings", JSON.stringify(loaded.settings))
+    } catch {} // the browser may forbid it
     end()
     end = current(loaded.objects, period, (rows) => {
       valid = rows

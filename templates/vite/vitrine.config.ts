@@ -31,6 +31,17 @@ export default defineConfig({
               },
               minRecords: 1,
               maxVanishing: 0.5 // at most half of the objects may be gone at once
+            },
+            Settings: {
+              fields: {
+                title: "text?",
+                title_de: "text?",
+                theme: "text?",
+                slideSeconds: "number?",
+                slideLanguages: "text?",
+                volume: "number?",
+                rotate: "number?"
+              }
             }
           }
         }),

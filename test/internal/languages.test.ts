@@ -47,7 +47,7 @@ const fields: Fields = {
   "keys:missing": [{ at, count: 2 }],
   "keys:twice": [{ key: "a", at }],
   "keys:unread": [{ name: "Settings" }],
-  "records:unnamed": [{ count: 2, key: "id" }],
+  "records:unnamed": [{ count: 2, key: "id", at }],
   "records:twice": [{ count: 2, key: "id", id: "INV-005", at }],
   "names:hidden": [{ what: "column", name: "title " }],
   "names:alike": [{ what: "document", names: ["a", "A"] }],

@@ -55,9 +55,9 @@ const rowOf = (number: number) => [
 const drawing = (number: number) =>
   `<svg xmlns="http://www.w3.org/2000/svg" width="300" height="${100 + 10 * number}"><rect width="100%" height="100%" fill="hsl(${number * 29} 45% 45%)"/></svg>`
 
-/** A second of moving colours, as the browser records it; in Base64. */
+/** A second of moving colours in portrait, as the browser records it; in Base64. */
 const record = `(async () => {
-  const canvas = Object.assign(document.createElement("canvas"), { width: 320, height: 180 })
+  const canvas = Object.assign(document.createElement("canvas"), { width: 180, height: 320 })
   const recorder = new MediaRecorder(canvas.captureStream(25), { mimeType: "video/webm" })
   const chunks = []
   recorder.ondataavailable = ({ data }) => chunks.push(data)
@@ -66,7 +66,7 @@ const record = `(async () => {
   for (let frame = 0; frame < 25; frame++) {
     const context = canvas.getContext("2d")
     context.fillStyle = "hsl(" + frame * 10 + " 60% 40%)"
-    context.fillRect(0, 0, 320, 180)
+    context.fillRect(0, 0, 180, 320)
     await new Promise((resolve) => setTimeout(resolve, 40))
   }
   recorder.stop()
@@ -88,6 +88,9 @@ const writeContent = (folder: string, film: string, photograph: Buffer) => {
   const names = "id,title,title_de,year,picture,alt,alt_de,text,text_de"
   writeFileSync(join(content, "Objects.csv"), `${names}\n${rows.map((row) => row.join()).join("\n")}\n`)
 }
+
+/** The patterns of English and of German divide it differently. */
+const english = "Extraordinary lighthouses"
 
 const longText = "Seenotrettungsgesellschaft ".repeat(70).concat("https://example.org/seenotrettung")
 
@@ -124,7 +127,7 @@ const writeOpeningDay = (content: string, film: string, picture: Buffer) => {
     ["film", "Film", "pictures/film.webm", "", "", "", ""],
     ["half", "Half", "pictures/half.webp", "", "", "", ""],
     ["sounding", "Bell", "pictures/slow.svg", "", "", "sounds/bell.wav", ""],
-    ["still", "Lamp", "pictures/slower.svg", "", "", "", ""],
+    ["still", "Lamp", "pictures/slower.svg", english, "", "", ""],
     ["later", "Later", "pictures/fast.svg", "", "", "", "2026-11-21T10:00"]
   ]
   write(
@@ -137,6 +140,7 @@ const writeOpeningDay = (content: string, film: string, picture: Buffer) => {
 const sizes = [
   [1280, 800],
   [1920, 1080],
+  [1920, 540],
   [1080, 1920],
   [390, 844]
 ] as const
@@ -165,6 +169,7 @@ const faults = `(() => {
     return (light + 0.05) / (dark + 0.05)
   }
   const { dataset: { shape }, scrollHeight, scrollWidth } = document.documentElement
+  if (innerWidth > 1000 && shape === "phone") faults.push("the page is laid out for a phone")
   if (scrollWidth > innerWidth || (shape !== "phone" && scrollHeight > innerHeight)) faults.push("the page is larger than the screen")
   for (const element of all(".name")) {
     if (element.getBoundingClientRect().height > 2.6 * parseFloat(getComputedStyle(element).fontSize)) faults.push(element.textContent + " has more than two lines")
@@ -182,6 +187,10 @@ const faults = `(() => {
   }
   const [article, figure] = all("article, figure").map((element) => element.getBoundingClientRect()).sort((a, b) => b.left + b.top - a.left - a.top)
   if (figure.width < Math.min(innerWidth, innerHeight) * 0.38 || figure.height < 150) faults.push("the picture is small")
+  for (const element of all("figure :is(img, video)")) {
+    const { bottom, left, right, top } = element.getBoundingClientRect()
+    if (bottom > figure.bottom || left < figure.left || right > figure.right || top < figure.top) faults.push("the picture is cut")
+  }
   if (article.width < Math.min(innerWidth, innerHeight) * 0.38) faults.push("the text is narrow")
   if (innerHeight > innerWidth && (figure.bottom > article.top || figure.width < innerWidth * 0.85)) faults.push("the picture is not over the text")
   const end = document.createRange()
@@ -327,7 +336,7 @@ describe.skipIf(isMissing("chromium"))("the page of vitrine init", () => {
           ])
           expect(yield* evaluate(tab, 'document.querySelector("figure img").alt')).toBe("Bild 1")
           // The three pages share their style: all screens are tried with the plain page.
-          for (const [width, height] of option === "--page" ? sizes : sizes.slice(2)) {
+          for (const [width, height] of option === "--page" ? sizes : sizes.slice(3)) {
             yield* Effect.promise(() => tab.setViewportSize({ width, height }))
             for (const [language, object] of [
               ["de", 1],
@@ -442,9 +451,9 @@ describe.skipIf(isMissing("chromium"))("the page of vitrine init", () => {
           expect(
             yield* evaluate(
               tab,
-              '(({ controls, disablePictureInPicture, muted, volume }) => [controls, disablePictureInPicture, muted, volume])(document.querySelector("figure video"))'
+              '(({ controls, controlsList, disablePictureInPicture, muted, volume }) => [controls, controlsList.value, disablePictureInPicture, muted, volume])(document.querySelector("figure video"))'
             )
-          ).toEqual([false, true, false, 0.3])
+          ).toEqual([false, "nodownload nofullscreen noplaybackrate noremoteplayback", true, false, 0.3])
           yield* click(tab, "sounding")
           yield* has("#sound", "Anhören · 0:02")
           yield* evaluate(tab, 'document.querySelector("#sound").click()')
@@ -453,9 +462,21 @@ describe.skipIf(isMissing("chromium"))("the page of vitrine init", () => {
           yield* click(tab, "film")
           yield* has("#sound", "")
 
+          // A text that is not translated is divided as in its own language.
+          const text = evaluate(tab, 'document.querySelector("#text").textContent')
+          yield* click(tab, "still")
+          yield* has("#text", english)
+          const divided = yield* text
+          yield* click(tab, "en")
+          yield* waitFor(tab, 'document.documentElement.lang === "en"')
+          expect(divided).toBe(yield* text)
+          expect(divided).toContain("\u00ad")
+          yield* click(tab, "de")
+
           // What the browser cannot draw is left out, and the controller says so.
           yield* click(tab, "half")
           yield* waitFor(tab, 'getComputedStyle(document.querySelector("figure")).display === "none"')
+          yield* has("nav [value=half] .thumbnail", "H")
           const status = Effect.map(reader.run("npx vitrine status"), ({ output }) => output)
           yield* eventually(
             Effect.map(status, (text) => text.includes("The browser cannot show pictures/half.webp"))
@@ -479,6 +500,15 @@ describe.skipIf(isMissing("chromium"))("the page of vitrine init", () => {
             theme: "light"
           })
           expect(yield* barriers(tab)).toEqual([])
+
+          // A page that is loaded again has its colours before its content is there.
+          writeFileSync(join(reader.folder, "content/Settings.csv"), "key,value\ntheme,light\n")
+          yield* open()
+          yield* waitFor(tab, 'document.documentElement.dataset.theme === "light"')
+          yield* Effect.promise(() => tab.route("**/manifest.json", (route) => route.abort()))
+          yield* open()
+          yield* has("h1", "One moment, please · Einen Augenblick, bitte")
+          expect(yield* evaluate(tab, "document.documentElement.dataset.theme")).toBe("light")
         })
     )
   })

@@ -255,12 +255,16 @@ const writeKeys = <E>(
 const warningsOf = (check: Option.Option<TableCheck>): ReadonlyArray<Warning> =>
   Option.match(check, { onNone: () => [], onSome: ({ warnings }) => warnings() })
 
+/** The most rows without an id that a warning names. */
+const maxUnnamed = 5
+
 /** If no `key` is given, records may lack an `id`. */
 const makeRecordIds = (key: RecordKey | undefined) => {
   const idOf = recordId(key ?? defaultKey)
   const name = (key ?? defaultKey).join(" and ")
   const seen = new Map<string, TextPlace | undefined>()
   let missing = 0
+  const unnamed: Array<RowPlace> = []
   let twice = 0
   let first: { readonly id: string; readonly at: ReadonlyArray<RowPlace> } | undefined
 
@@ -270,6 +274,7 @@ const makeRecordIds = (key: RecordKey | undefined) => {
       const id = idOf(record)
       if (Option.isNone(id)) {
         missing++
+        if (text !== undefined && unnamed.length < maxUnnamed) unnamed.push({ row: text.row })
       } else if (seen.has(id.value)) {
         twice++
         first ??= { id: id.value, at: [seen.get(id.value), text].flatMap((place) => place ?? []) }
@@ -282,7 +287,13 @@ const makeRecordIds = (key: RecordKey | undefined) => {
     warnings: (): ReadonlyArray<Warning> => [
       ...(missing === 0 || (key === undefined && seen.size === 0)
         ? []
-        : [warningOf("content:note", "", mistake("records:unnamed", {}, { count: missing, key: name }))]),
+        : [
+            warningOf(
+              "content:note",
+              "",
+              mistake("records:unnamed", {}, { count: missing, key: name, at: unnamed })
+            )
+          ]),
       ...(first === undefined
         ? []
         : [

@@ -52,7 +52,7 @@ export default function App() {
 
 interface PlaceProps extends HTMLAttributes<HTMLElement> {
   as: "figure" | "span"
-  element: HTMLElement | undefined
+  element: HTMLElement | string | undefined
 }
 
 /** A picture or film of exhibit.js, which was loaded before it is shown. */

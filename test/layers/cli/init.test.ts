@@ -225,7 +225,8 @@ describe("the templates", () => {
       const text = (file: string) => readFileSync(packageFile(`templates/${file}`), "utf8")
       const config = text(`${name}/vitrine.config.ts`)
       const [header = ""] = text("project/content/Objects.csv").split("\n")
-      const columns = header.split(",").filter((column) => column !== "id")
+      const keys = text("project/content/Settings.csv").match(/^\w+/gm) ?? []
+      const columns = [...header.split(","), ...keys.slice(1)].filter((column) => column !== "id")
       expect(columns.filter((column) => !new RegExp(`\\b${column}: "`).test(config))).toEqual([])
       expect(config).toContain("maxVanishing: 0.5")
     }

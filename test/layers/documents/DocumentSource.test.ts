@@ -205,7 +205,7 @@ describe("a source of documents", () => {
       const fetch = yield* setUp(() => ({ documents: [{ ...value("a", [{ id: 1 }, {}]), key: ["slug"] }] }))
       const { fetched } = yield* fetch()
       expect(textsOf(fetched.warnings)).toEqual([
-        'Document "a": 2 records without slug, which is needed to compare versions'
+        'Document "a": 2 records without slug, which is needed to compare versions. Write it.'
       ])
     }).pipe(run)
   )

@@ -114,7 +114,7 @@ describe("a key/value table", () => {
     )
     expect(value).toEqual({ k: 1 })
     expect(textsOf(warnings)).toEqual([
-      '6 rows have no text in the column "key"; left out (rec0, rec1, rec2, rec3, rec4, …)'
+      '6 rows have no text in the column "key" and are left out (rec0, rec1, rec2, rec3, rec4, …). Write a key.'
     ])
   })
 
@@ -122,7 +122,7 @@ describe("a key/value table", () => {
     expect(read({ Key: "title", "VALUE\u200b": "Bells" }).value).toEqual({ title: "Bells" })
     const { value, warnings } = read({ key: "title", Key: "other", value: "Bells" })
     expect(value).toEqual({ title: "Bells" })
-    expect(textsOf(warnings)).toEqual(['the columns "key" and "Key" have almost the same name. Rename one.'])
+    expect(textsOf(warnings)).toEqual(['the columns "key" and "Key" have almost the same name. Rename or remove one.'])
   })
 
   it("is refused without one of its columns, unless it has no other column", () => {

@@ -34,8 +34,8 @@ describe("names that are rarely intended", () => {
     expect(textsOf(nameWarnings("key", new Set(names)))).toEqual([
       'the name of the key "title " has an invisible character or a needless space. Remove it.',
       'the name of the key "open\\u00ading hours" has an invisible character or a needless space. Remove it.',
-      'the keys "title " and "Title" have almost the same name. Rename one.',
-      'the keys "Cafe\u0301" and "café" have almost the same name. Rename one.'
+      'the keys "title " and "Title" have almost the same name. Rename or remove one.',
+      'the keys "Cafe\u0301" and "café" have almost the same name. Rename or remove one.'
     ])
   })
 })

@@ -47,11 +47,18 @@ export const makeNamedFiles = (paths: ReadonlyArray<string>): NamedFiles => {
       return (
         paths.find((other) => other.toLowerCase() === path.toLowerCase()) ??
         paths.find((other) => nameOf(other) === name) ??
-        closestName(path, paths, 1 / 4)
+        // The next photograph of a camera is another one.
+        closestName(
+          path,
+          paths.filter((other) => numbered(other) !== numbered(path)),
+          1 / 4
+        )
       )
     }
   }
 }
+
+const numbered = (path: string): string => path.replace(/\d+/g, "0")
 
 /** The path as in a version. */
 const pathOf = (cell: string): string => bare(cell).normalize().replace(/^\.\//, "")

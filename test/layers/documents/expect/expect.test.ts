@@ -384,7 +384,7 @@ describe("an error of a spreadsheet", () => {
       yield* settings({ opening: "Loading…" })
       expect(textsOf((yield* fetch).warnings)).toEqual([
         'Table "Objects": "year" is an error of a spreadsheet in 2 records, "#REF!" in record rec1 first. It counts as empty, and pages show it. Correct the formula.',
-        'Table "Settings": "opening" is an error of a spreadsheet in 1 record, "Loading…" in record set0 first. It counts as empty, and pages show it. Correct the formula.'
+        'Table "Settings": "opening" is an error of a spreadsheet in record set0: "Loading…". It counts as empty, and pages show it. Correct the formula.'
       ])
     }).pipe(run, withLog([]))
   )

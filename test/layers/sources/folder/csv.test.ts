@@ -264,9 +264,9 @@ describe("a CSV file in a folder", () => {
         { keys: { C: "nr" } }
       )
       expect(warnings).toEqual([
-        "A.csv: 1 record without id, which is needed to compare versions",
-        "A.csv: 1 record with the id of another record, 1 (rows 2, 4) first",
-        "C.json: 1 record with the nr of another record, 1 first"
+        "A.csv: 1 record without id (row 5), which is needed to compare versions. Write it.",
+        "A.csv: 1 record with the id of another record: 1 (rows 2, 4). Write another id.",
+        "C.json: 1 record with the nr of another record: 1. Write another nr."
       ])
     })
   )

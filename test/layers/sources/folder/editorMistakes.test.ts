@@ -156,9 +156,9 @@ const cases: ReadonlyArray<Case> = [
   [
     "an id twice",
     edit("INV-007", "INV-005"),
-    ["Objects.csv: 1 record with the id of another record, INV-005 (rows 6, 8) first"],
+    ["Objects.csv: 1 record with the id of another record: INV-005 (rows 6, 8). Write another id."],
     [
-      "Objects.csv: 1 Eintrag hat dasselbe unter „id“ wie ein anderer Eintrag, zuerst INV-005 (Zeilen 6, 8). Geben Sie jedem etwas Eigenes."
+      "Objects.csv: 1 Eintrag hat dasselbe unter „id“ wie ein anderer Eintrag: INV-005 (Zeilen 6, 8). Geben Sie jedem etwas Eigenes."
     ]
   ],
   [
@@ -184,20 +184,20 @@ const cases: ReadonlyArray<Case> = [
     "the picture of another name",
     edit("pictures/5.svg", "pictures/5.jpg"),
     [
-      'Objects.csv, row 6 (INV-005), "picture": expected a file that is in the folder or nothing, found "pictures/5.jpg". Is it "pictures/5.svg"?'
+      'Objects.csv, row 6 (INV-005), "picture": expected a file in the folder or nothing, found "pictures/5.jpg". Is it "pictures/5.svg"?'
     ],
     [
-      "Objects.csv, Zeile 6 (INV-005), „picture“: Erwartet: eine Datei, die im Ordner liegt oder nichts. Gefunden: „pictures/5.jpg“. Meinen Sie „pictures/5.svg“?"
+      "Objects.csv, Zeile 6 (INV-005), „picture“: Erwartet: eine Datei in diesem Ordner oder nichts. Gefunden: „pictures/5.jpg“. Meinen Sie „pictures/5.svg“?"
     ]
   ],
   [
     "a missing picture of an object that may be left out",
     edit("pictures/5.svg", "elsewhere/of the bell.jpg"),
     [
-      'Objects.csv, row 6 (INV-005): is left out: "picture": expected a file that is in the folder or nothing, found "elsewhere/of the bell.jpg".'
+      'Objects.csv, row 6 (INV-005): is left out: "picture": expected a file in the folder or nothing, found "elsewhere/of the bell.jpg".'
     ],
     [
-      "Objects.csv, Zeile 6 (INV-005): wird weggelassen. „picture“: Erwartet: eine Datei, die im Ordner liegt oder nichts. Gefunden: „elsewhere/of the bell.jpg“."
+      "Objects.csv, Zeile 6 (INV-005): wird weggelassen. „picture“: Erwartet: eine Datei in diesem Ordner oder nichts. Gefunden: „elsewhere/of the bell.jpg“."
     ],
     leavesOut
   ],
@@ -256,10 +256,10 @@ const cases: ReadonlyArray<Case> = [
     "an error of a formula in a cell that may be empty",
     edit(",Glocke 5,", ",#BEZUG!,"),
     [
-      'Objects.csv: "title_de" is an error of a spreadsheet in 1 record, "#BEZUG!" in row 6 (INV-005) first. It is saved as empty. Correct the formula.'
+      'Objects.csv: "title_de" is an error of a spreadsheet in row 6 (INV-005): "#BEZUG!". It is saved as empty. Correct the formula.'
     ],
     [
-      "Objects.csv: „title_de“ hat in 1 Eintrag einen Fehler der Tabellenkalkulation, zuerst „#BEZUG!“ in Zeile 6 (INV-005). Die Zelle wird als leer gespeichert. Korrigieren Sie die Formel."
+      "Objects.csv: „title_de“ hat in Zeile 6 (INV-005) einen Fehler der Tabellenkalkulation: „#BEZUG!“. Die Zelle wird als leer gespeichert. Korrigieren Sie die Formel."
     ]
   ],
   [

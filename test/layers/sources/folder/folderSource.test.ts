@@ -514,7 +514,7 @@ describe("a folder as a source", () => {
   it.scoped("reports a document in the options that does not exist", () =>
     Effect.gen(function* () {
       expect(yield* folderOf(example, { keys: { Object: "id" } })).toBe(
-        'Source "exhibits": the configuration expects Object.csv or Object.json, and this file is missing. There are: Objects.csv, Settings.json.'
+        'Source "exhibits": the configuration expects Object.csv or Object.json, and this file is missing. There are: Objects.csv, Settings.json. Was it renamed?'
       )
       expect(yield* folderOf(example, { maxBytes: 20 })).toMatch(
         /Objects\.csv: it has 37 bytes, which is more than/
@@ -564,7 +564,8 @@ describe("a folder as a source", () => {
     Effect.gen(function* () {
       const { fetch } = yield* setUp({
         "Objects.csv":
-          "id,photo,film\n1,photos/bell.jpg,https://films.example/a.mp4\n\n2,photos/bel.jpg,\n3,,bell.jpg\n",
+          "id,photo,film\n1,photos/bell.jpg,https://films.example/a.mp4\n\n2,photos/bel.jpg,\n3,,bell.jpg\n4,photos/IMG_0002.jpg,\n",
+        "photos/IMG_0001.jpg": "a bell",
         "Tours.json": JSON.stringify([{ id: 1, stops: [{ photo: "PHOTOS\\bell.JPG" }, { photo: "a.b" }] }]),
         "Start.json": JSON.stringify({ film: "films/start.mp4" }),
         "photos/bell.jpg": "a bell"
@@ -572,6 +573,7 @@ describe("a folder as a source", () => {
       expect(textsOf((yield* fetch()).warnings)).toEqual([
         'Objects.csv, row 4 (2), "photo": there is no file "photos/bel.jpg" in the folder. Is it "photos/bell.jpg"?',
         'Objects.csv, row 5 (3), "film": there is no file "bell.jpg" in the folder. Is it "photos/bell.jpg"?',
+        'Objects.csv, row 6 (4), "photo": there is no file "photos/IMG_0002.jpg" in the folder.',
         'Start.json, "film": there is no file "films/start.mp4" in the folder.',
         'Tours.json, record 1, "stops.0.photo": there is no file "PHOTOS\\\\bell.JPG" in the folder. Is it "photos/bell.jpg"?'
       ])
@@ -654,7 +656,7 @@ describe("a folder as a source", () => {
       yield* fetch()
       yield* write("Objects.csv", "id,photo\n1,photos/boat.jpg\n")
       expect((yield* Effect.flip(fetch())).message).toMatch(
-        /expected a file that is in the folder or nothing, found .*photos\/boat\.jpg/
+        /expected a file in the folder or nothing, found .*photos\/boat\.jpg/
       )
     }).pipe(run)
   )

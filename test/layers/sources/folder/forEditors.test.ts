@@ -99,7 +99,7 @@ describe("key/value tables of a folder", () => {
       const config = { keyValueTables: ["Settings"] }
       const others = yield* setUp({ "Objects.csv": "id\n1\n", "Settings.json": "{}" }, config)
       expect(yield* others.failure).toBe(
-        'Source "exhibits": the configuration expects Settings.csv, and this file is missing. There are: Objects.csv.'
+        'Source "exhibits": the configuration expects Settings.csv, and this file is missing. There are: Objects.csv. Was it renamed?'
       )
       const spreadsheet = yield* setUp({ "Settings.xlsx": "x" }, config)
       expect(yield* spreadsheet.failure).toContain("Settings.xlsx is a spreadsheet: export it as CSV")
@@ -115,7 +115,7 @@ describe("key/value tables of a folder", () => {
       )
       const { fetch } = yield* setUp({ "Settings.csv": "key,value\na,1\n,2\n" }, config)
       expect(textsOf((yield* fetch).warnings)?.join()).toContain(
-        'Settings.csv: 1 row has no text in the column "key"; left out (row 3)'
+        'Settings.csv: 1 row has no text in the column "key" and is left out (row 3). Write a key.'
       )
     }).pipe(run)
   )
