@@ -1,4 +1,4 @@
-import * as Clock from "effect/Clock"
+import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 
 /** As `monotonicMillis`, read at once. */
@@ -16,10 +16,10 @@ export interface Now {
   readonly monotonic: number
 }
 
-export const now: Effect.Effect<Now> = Effect.all({
-  wall: Clock.currentTimeMillis,
-  monotonic: monotonicMillis
-})
+export const now: Effect.Effect<Now> = Effect.map(Effect.clock, (clock) => ({
+  wall: clock.unsafeCurrentTimeMillis(),
+  monotonic: unsafeMonotonicMillis(clock)
+}))
 
 /** How much the distance of the two clocks varies by itself, in milliseconds. */
 const jitterMs = 20

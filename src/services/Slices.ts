@@ -162,10 +162,11 @@ export const ContentState = Schema.Struct({
       versionFiles: Schema.Number
     })
   ),
-  /** When the first of the latest failures in a row happened; missing if the last fetch did not fail. */
+  /**
+   * When the first of the latest failures in a row happened, by the clock as it is set now; missing if the last fetch did
+   * not fail.
+   */
   failingSince: optional(timestamp),
-  /** How long ago that was, in milliseconds; does not jump when the clock is set. Missing if the last fetch did not fail. */
-  failingMs: optional(count),
   /** When it is next fetched, or its sources are next polled. Missing while a fetch runs, and if none is planned. */
   nextFetch: optional(
     Schema.Struct({

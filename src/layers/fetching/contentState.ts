@@ -9,7 +9,7 @@ import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Ref from "effect/Ref"
-import { unsafeMonotonicMillis } from "../../internal/monotonicMillis.ts"
+import { makeSteadyNow } from "../../internal/monotonicMillis.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 import { defined } from "../../internal/schemas.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
@@ -27,7 +27,7 @@ import type { Provider, Report } from "./Provider.ts"
 
 export const makeSlice = Effect.fnUntraced(function* (name: string) {
   const { register } = yield* ControllerState
-  const clock = yield* Effect.clock
+  const steadyNow = makeSteadyNow()
   let content = initial
   let registered: RegisteredPlugin<ContentState> | undefined
   // Reads the content in the step that writes it: another source may have reported meanwhile.
@@ -35,20 +35,24 @@ export const makeSlice = Effect.fnUntraced(function* (name: string) {
     const { isPolling, nextFetch, ...published } = content
     return published
   }
-  /** Monotonic; `failingSince` jumps when the clock is set. */
+  /** As `failingSince`, in monotonic milliseconds. */
   let failingFrom: number | undefined
   const note = (change: (before: ContentState) => ContentState) =>
-    Effect.sync(() => {
+    Effect.map(steadyNow, ({ monotonic, wall }) => {
       content = change(content)
       failingFrom =
-        content.failingSince === undefined ? undefined : (failingFrom ?? unsafeMonotonicMillis(clock))
+        content.failingSince === undefined
+          ? undefined
+          : (failingFrom ?? Date.parse(content.failingSince) - wall + monotonic)
     })
   return {
-    get: Effect.sync(() => content),
-    /** How long fetches have failed, in milliseconds; missing if the last fetch did not fail. */
-    failingMs: Effect.sync(() =>
-      failingFrom === undefined ? undefined : unsafeMonotonicMillis(clock) - failingFrom
-    ),
+    /** If somebody sets the clock, `failingSince` is set with it. */
+    get: Effect.map(steadyNow, ({ monotonic, wall }) => ({
+      ...content,
+      ...(failingFrom === undefined
+        ? {}
+        : { failingSince: new Date(failingFrom - monotonic + wall).toISOString() })
+    })),
     update: (change: (before: ContentState) => ContentState) =>
       Effect.zipRight(
         note(change),
@@ -92,7 +96,6 @@ export const makeMomentary = (
         ...state,
         // If the clock was set forward, or the machine slept, the planned time may be past before the fetch begins.
         ...defined({ nextFetch: nextFetch && { ...nextFetch, at: later(nextFetch.at, now) } }),
-        ...defined({ failingMs: yield* slice.failingMs }),
         sources: Record.map(sources, (source, id) => ({
           ...source,
           ...(Object.hasOwn(data, id) ? { data: data[id] } : {})

@@ -119,7 +119,7 @@ export const problems = (
   now: number,
   accept: Provider["accept"] = {}
 ): ReadonlyArray<Problem> => {
-  const { failingMs, failingSince, held, sources, versionId } = slice
+  const { failingSince, held, sources, versionId } = slice
   const error = errorOf(slice)?.message
   const found: Array<Problem> = [...diskProblems(name, slice)]
   if (versionId === undefined) {
@@ -128,8 +128,7 @@ export const problems = (
     const text = `There is no version of "${name}": ${why}`
     found.push({ code: codes.none, severity: "error", subject: name, text })
   } else if (error !== undefined && failingSince !== undefined) {
-    const failedMs = failingMs ?? now - Date.parse(failingSince)
-    const severity = failedMs >= Duration.toMillis(failingFor) ? "error" : "warning"
+    const severity = now - Date.parse(failingSince) >= Duration.toMillis(failingFor) ? "error" : "warning"
     const text = `Fetches of "${name}" have failed since ${failingSince}: ${error}`
     found.push({ code: "content:failing", severity, subject: name, text, since: failingSince })
   }

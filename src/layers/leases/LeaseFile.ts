@@ -46,6 +46,8 @@ export interface LeaseFile extends Heard {
   readonly size: bigint
   /** Its modification time, which may be in the future, in milliseconds since 1970. */
   readonly modifiedAt: number
+  /** Whether it cannot have changed again within its modification time. */
+  readonly isSettled: boolean
 }
 
 /** Updates what is known of a file; `undefined` if there is no file. Reads only new and changed files: `before` is unchanged. */
@@ -60,7 +62,7 @@ export const inspect = Effect.fnUntraced(
     }
     const found = millisOf(stats.mtime)
     const isSame = before?.modifiedAt === found && before.size === size
-    if (isSame && wall - before.changedAt > youngMs) return before
+    if (isSame && before.isSettled) return before
     // A file in the future was written while the clock was wrong. After a restart, the lease would count as fresh until
     // that time. The file of another user stays as it is.
     const modifiedAt =
@@ -77,6 +79,7 @@ export const inspect = Effect.fnUntraced(
       changedAt,
       modifiedAt,
       size,
+      isSettled: wall - changedAt > youngMs,
       renewedAt: Math.min(renewedAt, monotonic),
       lease: Option.orElse(lease, () => before?.lease ?? Option.none())
     } satisfies LeaseFile
@@ -101,23 +104,24 @@ const read = (file: string, size: bigint) =>
       )
 
 /** Writes a lease and sets its time to now. `staging` is as for `replaceFile`. */
-export const write = (file: string, lease: LeaseContent, staging: string) =>
-  replaceFile(file, JSON.stringify(lease), { staging }).pipe(
+export const write = (file: string, lease: LeaseContent, staging: string) => {
+  const content = JSON.stringify(lease)
+  return replaceFile(file, content, { staging }).pipe(
     mapDiskError("write", file),
-    Effect.zipRight(touch(file, lease))
+    Effect.zipRight(touch(file, lease, BigInt(Buffer.byteLength(content))))
   )
+}
 
-/** Renews an existing lease: changes only the time of the file. */
-export const touch = Effect.fnUntraced(function* (file: string, lease: LeaseContent) {
+/** Renews an existing lease of this size: changes only the time of the file. */
+export const touch = Effect.fnUntraced(function* (file: string, lease: LeaseContent, size: bigint) {
   const fs = yield* FileSystem.FileSystem
   const { monotonic, wall } = yield* now
   yield* fs.utimes(file, new Date(wall), new Date(wall)).pipe(mapDiskError("write", file))
-  const { mtime, size } = yield* fs.stat(file).pipe(mapDiskError("read", file))
-  const modifiedAt = millisOf(mtime)
   return {
-    changedAt: modifiedAt,
-    modifiedAt,
+    changedAt: wall,
+    modifiedAt: wall,
     size,
+    isSettled: true,
     renewedAt: monotonic,
     lease: Option.some(lease)
   } satisfies LeaseFile

@@ -207,15 +207,17 @@ const leaseOf = Effect.fnUntraced(function* (consumerId: string) {
 
 /** A renewal with equal content writes nothing: only the time of the file changes. */
 const renew = Effect.fnUntraced(function* (
-  file: string,
+  consumerId: string,
   lease: LeaseFile.LeaseContent,
   before: Option.Option<LeaseFile.LeaseContent>
 ) {
   const { claimed, staging, wasClaimed } = yield* DownloadsFolder
+  const size = (yield* Known).leases.get(consumerId)?.size
+  const file = yield* fileOf(consumerId)
   const write = Effect.zipRight(claimed, LeaseFile.write(file, lease, staging))
   const isSame = Option.exists(before, (before) => isDeepStrictEqual(before, lease))
-  return yield* isSame && (yield* wasClaimed)
-    ? Effect.orElse(LeaseFile.touch(file, lease), () => write)
+  return yield* isSame && size !== undefined && (yield* wasClaimed)
+    ? Effect.orElse(LeaseFile.touch(file, lease, size), () => write)
     : write
 })
 
@@ -226,7 +228,7 @@ const keep = Effect.fnUntraced(function* (
   before: Option.Option<LeaseFile.LeaseContent>,
   renewedAt?: number
 ) {
-  const file = yield* renew(yield* fileOf(consumerId), lease, before)
+  const file = yield* renew(consumerId, lease, before)
   yield* learn(consumerId, { ...file, renewedAt: renewedAt ?? file.renewedAt })
 }, Effect.uninterruptible)
 

@@ -117,7 +117,15 @@ it.scoped("content is not failing for long when the clock of the machine is set 
           ({ problems = [] }) => problems.find(({ code }) => code === "content:failing")?.severity
         )
         yield* set(24 * 60 * 60 * 1000)
-        yield* adjust("59 seconds")
+        yield* adjust("58 seconds")
+        const view = Effect.map(
+          Effect.flatMap(ControllerState, ({ read }) => read),
+          ({ view }) => view
+        )
+        const before = yield* view
+        yield* adjust("0.5 seconds")
+        expect(yield* view).toBe(before)
+        yield* adjust("0.5 seconds")
         expect(yield* severity).toBe("warning")
         yield* set(-48 * 60 * 60 * 1000)
         yield* adjust("1 second")

@@ -24,7 +24,6 @@ const makeBus = Effect.gen(function* () {
   const bus = { publish: (_: unknown): Effect.Effect<void, EventBusError> => Effect.void, published }
   const report = yield* makeReport("tours", {
     get: Effect.succeed(initial),
-    failingMs: Effect.succeed(undefined),
     note: () => Effect.void,
     show: () => Effect.void,
     update: () => Effect.void

@@ -242,6 +242,18 @@ describe("a lease file", () => {
     }
   })
 
+  scenario("is read once more if it was read within two seconds of its time", function* ({ directory }) {
+    const first = yield* promote("one")
+    yield* TestClock.adjust("1 second")
+    const second = yield* promote("two")
+    for (const { manifest } of [first, second]) {
+      const file = `${directory}/acks/unity.json`
+      yield* write(file, JSON.stringify({ versionId: manifest.versionId }))
+      yield* manifest === first.manifest ? versions : TestClock.adjust("1 minute")
+    }
+    expect((yield* versions).map(({ leases }) => leases.length)).toEqual([0, 1])
+  })
+
   scenario("has the problem of a consumer as one line of limited length", function* ({ directory, fs }) {
     const { manifest } = yield* promote("one")
     const { versionId } = manifest
@@ -294,7 +306,7 @@ scenario("causes no problem after a restart until its consumer is back", functio
 describe("a renewal without a change", () => {
   const counts = { reads: 0, stats: 0, parts: 0 }
   const synced: Array<string> = []
-  const counted = withCountedFiles(counts, () => true).pipe(
+  const counted = withCountedFiles(counts, isAck).pipe(
     Layer.provide(
       withSyncs((path) => {
         synced.push(path)
@@ -312,9 +324,12 @@ describe("a renewal without a change", () => {
       yield* acknowledgeWith("page", manifest.versionId, details)
       yield* TestClock.adjust("1 minute")
       counts.reads = 0
+      counts.stats = 0
       synced.length = 0
       yield* acknowledgeWith("page", manifest.versionId, details)
-      expect([counts.reads, synced]).toEqual([0, []])
+      expect([counts.stats, synced]).toEqual([1, []])
+      yield* versions
+      expect(counts.reads).toBe(0)
       expect(yield* renewedAt).toBe(start + 60_000)
       expect((yield* versions)[0]?.leases).toMatchObject([{ heardAt: start + 60_000, isSilent: false }])
 
