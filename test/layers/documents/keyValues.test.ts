@@ -122,7 +122,9 @@ describe("a key/value table", () => {
     expect(read({ Key: "title", "VALUE\u200b": "Bells" }).value).toEqual({ title: "Bells" })
     const { value, warnings } = read({ key: "title", Key: "other", value: "Bells" })
     expect(value).toEqual({ title: "Bells" })
-    expect(textsOf(warnings)).toEqual(['the columns "key" and "Key" have almost the same name. Rename or remove one.'])
+    expect(textsOf(warnings)).toEqual([
+      'the columns "key" and "Key" have almost the same name. Rename or remove one.'
+    ])
   })
 
   it("is refused without one of its columns, unless it has no other column", () => {

@@ -221,7 +221,9 @@ describe("a fetch", () => {
       const { fetch, logs, setTable } = yield* setUp({ tables: [] })
       yield* setTable("Settings", [{ id: "rec1", fields: {} }])
       yield* fetch
-      expect(logs).toEqual(['Table "Settings": 1 row has no text in the column "key" and is left out (rec1). Write a key.'])
+      expect(logs).toEqual([
+        'Table "Settings": 1 row has no text in the column "key" and is left out (rec1). Write a key.'
+      ])
       yield* setTable("Settings", [
         { id: "rec1", fields: { key: "a" } },
         { id: "rec2", fields: { key: "a[0]" } }
