@@ -2,16 +2,21 @@
  * The dashboard of a controller that runs: its page in a browser, its metrics as Prometheus reads them.
  */
 import { spawnSync } from "node:child_process"
+import { readFileSync } from "node:fs"
+import { createRequire } from "node:module"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it, layer } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import type { Page, Route } from "playwright-core"
+import * as ScreenPicturesMemory from "../../src/layers/memory/ScreenPicturesMemory.ts"
 import type { AckAnswer } from "../../src/services/AskedScreen.ts"
 import { ControllerState } from "../../src/services/ControllerState.ts"
+import { ScreenPictures } from "../../src/services/ScreenPictures.ts"
 import { Browser, openTab } from "../support/browser.ts"
-import { layer as dashboardLayer, port as dashboardPort } from "../support/dashboard.ts"
+import { layer as dashboardLayer, port as dashboardPort, setContent } from "../support/dashboard.ts"
 import { states } from "../support/dashboardStates.ts"
 import { read } from "../support/documents.ts"
 import { freePort } from "../support/freePort.ts"
@@ -400,6 +405,71 @@ describe.skipIf(isMissing("chromium"))("a page of the dashboard", () => {
         })
     )
 
+    it.scoped("takes a picture of a screen, or says why there is none, and shows the picture again", () =>
+      Effect.gen(function* () {
+        const token = "0123456789abcdef"
+        const context = yield* Layer.build(
+          Layer.provideMerge(dashboardLayer({ token }), ScreenPicturesMemory.layer)
+        )
+        const port = yield* Effect.provide(dashboardPort, context)
+        const pictures = Context.get(context, ScreenPictures)
+        const at = new Date().toISOString()
+        const screens = ["left", "right"].map((id) => ({
+          id,
+          versionId: "20261121T093000Z",
+          shownSince: at,
+          heardAt: at,
+          until: new Date(Date.now() + 3_600_000).toISOString()
+        }))
+        yield* Effect.provide(setContent({ sources: {}, screens }), context)
+        const page = yield* openTab(`http://127.0.0.1:${port}`)
+        const jpeg = yield* Effect.promise(() => page.screenshot({ type: "jpeg" }))
+        const watch = (screen: string, answer: Either.Either<Uint8Array, string>) =>
+          Effect.flatMap(Effect.flatten(pictures.wanted(screen)), (wanted) => pictures.answer(wanted, answer))
+        const press = (name: string) =>
+          Effect.promise(() => page.locator("button:visible", { hasText: name }).first().click())
+        const dialogs = Effect.promise(() => page.locator("dialog:visible").count())
+        const width = (selector: string) =>
+          Effect.promise(() =>
+            page.evaluate(`(async (image) => { await image.decode(); return image.naturalWidth })(
+              document.querySelector(${JSON.stringify(selector)})
+            )`)
+          )
+
+        yield* press("right")
+        yield* press("Picture")
+        yield* Effect.promise(() => page.getByLabel("Token").fill(token))
+        yield* Effect.promise(() => page.click("#confirm"))
+        yield* see(page, "#problem", "Pictures of screens are off: set")
+        yield* press("Cancel")
+        yield* pictures.open([])
+        yield* press("Picture")
+        yield* watch("right", Either.left("the tab has crashed"))
+        yield* see(page, "#problem", "There is no picture of screen right: the tab has crashed")
+        yield* press("Cancel")
+        yield* press("right")
+        yield* press("left")
+        yield* press("Picture")
+        yield* watch("left", Either.right(jpeg))
+        yield* see(page, ".tile figcaption", "left")
+        expect(yield* dialogs).toBe(0)
+        expect(yield* width(".tile img")).toBe(1920)
+        expect(yield* violationsOf(page, "#tiles")).toEqual([])
+        yield* Effect.promise(() => page.locator(".tile img").click())
+        expect(yield* width("#large")).toBe(1920)
+        expect(yield* violationsOf(page, "#picture")).toEqual([])
+        yield* press("Close")
+        expect(yield* dialogs).toBe(0)
+
+        yield* Effect.promise(() => page.reload())
+        yield* see(page, ".tile figcaption", "left")
+        expect(yield* width(".tile img")).toBe(1920)
+        const other = yield* openTab(`http://127.0.0.1:${port}`)
+        yield* see(other, ".tile", "left")
+        expect(yield* Effect.promise(() => other.locator("figure:visible").count())).toBe(0)
+      })
+    )
+
     it.scoped("links to a preview of the waiting version", () =>
       Effect.gen(function* () {
         const page = yield* openState("held", ...desktop)
@@ -466,6 +536,17 @@ describe.skipIf(isMissing("promtool"))("the rules for Prometheus", () => {
     })
   )
 })
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
+
+/** What axe-core finds in a part of the page. */
+const violationsOf = (page: Page, selector: string) =>
+  Effect.promise(async () => {
+    await page.evaluate(axe)
+    return page.evaluate<ReadonlyArray<string>>(
+      `axe.run("${selector}").then(({ violations }) => violations.map(({ id, nodes }) => id + " " + nodes.map(({ html }) => html)))`
+    )
+  })
 
 const checkMetrics = (text: string) =>
   spawnSync(pathOf("promtool"), ["check", "metrics"], { input: text, encoding: "utf8" })

@@ -10,11 +10,15 @@ import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import { packageFile } from "../../internal/packageFile.ts"
+import { optional } from "../../internal/schemas.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
+import { ScreenPictures } from "../../services/ScreenPictures.ts"
 import type { View } from "../../services/View.ts"
 import { notFound } from "../http/Application.ts"
 import * as EventStreamResponse from "../http/EventStreamResponse.ts"
+import { BadRequest, NotFound, noPicture } from "../http/errors.ts"
 import * as RequestBody from "../http/RequestBody.ts"
 import { json, result, text } from "../http/Responses.ts"
 import { isHealthy, toneOf } from "../status/rows.ts"
@@ -33,7 +37,7 @@ export interface Context {
 export const everyResponse = {
   "Cache-Control": "no-store",
   "Content-Security-Policy":
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src data: blob:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   "Cross-Origin-Resource-Policy": "same-origin",
   "Referrer-Policy": "no-referrer",
   "X-Content-Type-Options": "nosniff"
@@ -43,15 +47,34 @@ export const make = Effect.fnUntraced(function* ({ access, act, live }: Context)
   const { read, state, status } = yield* ControllerState
   const files = yield* Effect.sync(readPageFiles)
 
+  const pictures = yield* ScreenPictures
+
+  /** The body of a request that may act. */
+  const readAction = (request: HttpServerRequest.HttpServerRequest) =>
+    Option.match(access.refuseAction(request), {
+      onNone: () => RequestBody.read,
+      onSome: (refusal) => Effect.fail(refusal)
+    })
+
   const command = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
-    const refusal = access.refuseAction(request)
-    if (Option.isSome(refusal)) {
-      return yield* refusal.value
-    }
-    const body = yield* RequestBody.read
-    const done = yield* act(body, remoteOf(request))
+    const done = yield* act(yield* readAction(request), remoteOf(request))
     yield* live.changed
     return result(done)
+  })
+
+  const picture = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+    const body = Buffer.from(yield* readAction(request)).toString("utf8")
+    const { last = false, screen } = yield* Effect.mapError(decodePicture(body), () => noScreen)
+    const { jpeg, takenAt } = last
+      ? yield* Effect.catchAll(Effect.flatten(pictures.last(screen)), () => noLast)
+      : yield* Effect.mapError(pictures.ask(screen), noPicture)
+    if (!last) {
+      yield* live.changed
+    }
+    return HttpServerResponse.uint8Array(jpeg, {
+      contentType: "image/jpeg",
+      headers: { "Vitrine-Taken-At": takenAt }
+    })
   })
 
   const events = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
@@ -63,6 +86,7 @@ export const make = Effect.fnUntraced(function* ({ access, act, live }: Context)
 
   return [
     HttpLayerRouter.route("POST", "/command", command),
+    HttpLayerRouter.route("POST", "/picture", picture),
     HttpLayerRouter.route("GET", "/events", events, { uninterruptible: true }),
     ...files.map(({ content, path, type }) =>
       HttpLayerRouter.route("GET", path, HttpServerResponse.uint8Array(content, { contentType: type }))
@@ -86,6 +110,16 @@ export const make = Effect.fnUntraced(function* ({ access, act, live }: Context)
     HttpLayerRouter.route("GET", "/status", Effect.map(status, json))
   ]
 })
+
+const decodePicture = Schema.decodeUnknown(
+  Schema.parseJson(Schema.Struct({ screen: Schema.String, last: optional(Schema.Boolean) }))
+)
+
+const noScreen = new BadRequest({
+  message: 'The body must be a JSON object with a string "screen"; "last": true asks for its last picture.'
+})
+
+const noLast = new NotFound({ message: "There is no picture of this screen from the last hour." })
 
 const healthResponse = ({ problems, word }: View) => {
   const findings = problems.map((problem) => ({

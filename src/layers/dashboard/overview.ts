@@ -4,19 +4,21 @@
 
 import * as Effect from "effect/Effect"
 import * as Number from "effect/Number"
+import * as Option from "effect/Option"
 import * as Struct from "effect/Struct"
 import { type ContentCounts, sumCounts } from "../../internal/contentCounts.ts"
 import { defined } from "../../internal/schemas.ts"
 import { CommandBus } from "../../services/CommandBus.ts"
 import { ControllerState, type Node } from "../../services/ControllerState.ts"
 import { contentCommands } from "../../services/contentCommands.ts"
+import { ScreenPictures } from "../../services/ScreenPictures.ts"
 import type { VersionsReport } from "../../services/VersionStore.ts"
 import type { ContentStatus, View } from "../../services/View.ts"
 import { isOff } from "../screens/players.ts"
 import { countOn } from "../screens/screens.ts"
 import { isHealthy } from "../status/rows.ts"
 import type { Actions } from "./Access.ts"
-import { playerTiles, screenTiles, type Tiles } from "./tiles.ts"
+import { type AskedTile, playerTiles, screenTiles, type Tiles } from "./tiles.ts"
 
 export interface Overview extends Pick<View, "now" | "problems" | "word"> {
   readonly isHealthy: boolean
@@ -60,6 +62,26 @@ const patience = "5 seconds"
 export const makeOverview = Effect.fnUntraced(function* (actions: Actions) {
   const commands = yield* CommandBus
   const { read } = yield* ControllerState
+  const pictures = yield* ScreenPictures
+
+  const withPicture = (screen: AskedTile) =>
+    Effect.map(
+      pictures.last(screen.id),
+      Option.match({
+        onNone: () => screen,
+        onSome: ({ takenAt }): AskedTile => ({ ...screen, takenAt })
+      })
+    )
+
+  const withPictures = ({ shown, words }: Tiles): Effect.Effect<Tiles> =>
+    Effect.map(
+      Effect.forEach(shown, (tile) =>
+        tile.asked === undefined
+          ? Effect.succeed(tile)
+          : Effect.map(Effect.forEach(tile.asked, withPicture), (asked) => ({ ...tile, asked }))
+      ),
+      (shown) => ({ shown, words })
+    )
 
   const versionsOf = (name: string) =>
     contentCommands(name)
@@ -85,11 +107,11 @@ export const makeOverview = Effect.fnUntraced(function* (actions: Actions) {
       startTime: header.startTime,
       actions,
       contents,
-      screens: screenTiles(screens),
+      screens: yield* withPictures(screenTiles(screens)),
       ...defined({
         node: header.node,
         problemCount: problems.length > maxProblems ? problems.length : undefined,
-        players: players && playerTiles(players)
+        players: players && (yield* withPictures(playerTiles(players)))
       })
     } satisfies Overview
   })

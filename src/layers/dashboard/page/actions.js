@@ -17,9 +17,9 @@ export const setActions = (actions) => {
 
 /**
  * Opens the dialog. If the action fails, the dialog stays open and says why. With `names`, it asks which name to mute, until when
- * and why; for a hold, it asks when the hold ends.
+ * and why; for a hold, it asks when the hold ends. With `showPicture`, which gets the response, it asks only for a missing token.
  */
-export const ask = (label, question, command, names = []) => {
+export const ask = (label, question, command, names = [], showPicture = undefined) => {
   const isHold = command.type.endsWith(".hold")
   byId("question").textContent = question
   byId("confirm").textContent = label
@@ -27,6 +27,7 @@ export const ask = (label, question, command, names = []) => {
   byId("token").hidden = !needsToken
   byId("muting").hidden = names.length === 0
   byId("until").hidden = !isHold
+  byId("name").hidden = showPicture !== undefined
   untilInput.value = ""
   muting.name.replaceChildren(...names.map(([value, text]) => h("option", { value }, text)))
   tokenInput.value = needsToken ? (sessionStorage.getItem("token") ?? "") : ""
@@ -39,7 +40,7 @@ export const ask = (label, question, command, names = []) => {
     }
     isSending = true
     const more = isHold ? holdFields() : names.length === 0 ? {} : mutingFields()
-    const problem = await send({ ...command, ...more })
+    const problem = await send({ ...command, ...more }, showPicture)
     isSending = false
     // Another dialog may be open by now.
     if (byId("confirm").onclick === confirm) {
@@ -51,6 +52,9 @@ export const ask = (label, question, command, names = []) => {
   }
   byId("confirm").onclick = confirm
   byId("dialog").showModal()
+  if (showPicture !== undefined && (!needsToken || tokenInput.value !== "")) {
+    byId("confirm").click()
+  }
 }
 
 byId("cancel").onclick = () => byId("dialog").close()
@@ -68,25 +72,38 @@ const mutingFields = () => {
 }
 
 /** Returns why the action failed, or an empty text. The token is kept until this tab is closed. */
-const send = async (command) => {
+const send = async (command, showPicture) => {
   const by = nameInput.value.trim()
   const token = needsToken ? tokenInput.value : undefined
   localStorage.setItem("name", by)
   try {
-    const response = await fetch("command", {
-      method: "POST",
-      headers: {
-        "Content-Type": "application/json",
-        ...(token === undefined ? {} : { Authorization: `Bearer ${token}` })
-      },
-      body: JSON.stringify({ ...command, ...(by === "" ? {} : { by }) })
-    })
-    const { error } = await response.json()
-    if (error === undefined && token !== undefined) {
+    const path = showPicture === undefined ? "command" : "picture"
+    const response = await post(path, { ...command, ...(by === "" ? {} : { by }) }, token)
+    const isPicture = showPicture !== undefined && response.ok
+    const { error } = isPicture ? await showPicture(response) : await response.json()
+    if (token !== undefined && response.status !== 401) {
       sessionStorage.setItem("token", token)
     }
     return error?.message ?? ""
   } catch (error) {
     return `The controller cannot be reached. ${error.message}`
   }
+}
+
+const post = (path, body, token) =>
+  fetch(path, {
+    method: "POST",
+    headers: {
+      "Content-Type": "application/json",
+      ...(token === undefined ? {} : { Authorization: `Bearer ${token}` })
+    },
+    body: JSON.stringify(body)
+  })
+
+/** The response with the last picture of a screen; `undefined` if there is none, or this page may not have it. */
+export const lastPicture = async (screen) => {
+  const token = needsToken ? sessionStorage.getItem("token") : undefined
+  const response =
+    token === null ? undefined : await post("picture", { screen, last: true }, token).catch(() => {})
+  return response?.ok ? response : undefined
 }

@@ -3,6 +3,7 @@
  */
 import { ask } from "./actions.js"
 import { button, count, forHow, h, moment, nothing, readable, shortTime, timeOf, toggle } from "./parts.js"
+import { renderPicture, renderPictureButton } from "./pictures.js"
 
 const total = (words) => Object.values(words).reduce((sum, number) => sum + number, 0)
 
@@ -44,7 +45,8 @@ const renderAsked = (type) => (screen) => {
     { className: "asked" },
     h("span", {}, screen.name),
     act("Show name", "identify", `Show the name of ${screen.name} on the screen for ten seconds?`),
-    act("Reload", "reload", `Load the page of ${screen.name} again?`)
+    act("Reload", "reload", `Load the page of ${screen.name} again?`),
+    renderPictureButton(screen)
   )
 }
 
@@ -82,7 +84,8 @@ const renderTile = (isHub, context) => (tile) => {
     ),
     text === undefined ? [] : h("p", { className: "text" }, readable(text)),
     screens === undefined || screens.unwell.length === 0 ? [] : h("ul", {}, screens.unwell.map(renderUnwell)),
-    asked
+    asked,
+    context.actions === "off" ? [] : (tile.asked ?? []).map(renderPicture)
   )
 }
 
