@@ -460,15 +460,19 @@ const sanity = Effect.gen(function* () {
     give: (world: World) => {
       last.set(world)
       const { documents } = world
+      const links = at(() => front.url)
+      const itemOf = (row: Row): { readonly _id: string } => ({
+        ...Object.fromEntries(
+          Object.entries(fieldsOf(row, links)).map(([name, value]) => [
+            name,
+            value instanceof Related ? itemOf(value.row) : value
+          ])
+        ),
+        _id: `${row.isDraft ? "drafts." : ""}${row.id}`
+      })
       server.set(
         Object.entries(documents).flatMap(([name, rows]) =>
-          rows.map(({ isDraft, ...row }) => {
-            const { id, ...fields } = ownFields(
-              row,
-              at(() => front.url)
-            )
-            return { ...fields, _id: `${isDraft ? "drafts." : ""}${id}`, _type: name }
-          })
+          rows.map((row) => ({ ...itemOf(row), _type: name }))
         )
       )
     },

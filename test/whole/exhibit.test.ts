@@ -159,6 +159,7 @@ describe.skipIf(isMissing("chromium")).concurrent("the demo exhibit in a browser
         yield* waitForTitle(page, bell, "A changed cell")
         yield* says(`Version ${second} is what everybody sees`)
         expect((yield* vitrine("status")).stdout).not.toContain("desk")
+        expect((yield* vitrine("accept", "any", "exhibit")).stderr).toContain("There is nothing to accept")
       })
     )
 

@@ -35,12 +35,12 @@ const startVenue = (folder: string, tables: string) =>
       })
   )
 
-/** What `vitrine fleet` prints at the hub. */
-const fleetOf = (folder: string) =>
+/** What a command prints at the hub. */
+const atHub = (folder: string, ...command: ReadonlyArray<string>) =>
   Effect.async<string>((resume) => {
     const hub = ["--config", inProject("scratchpad/venue/hub/vitrine.config.ts")]
-    const args = [inProject("dist/bin.cjs"), "fleet", ...hub, "--run-dir", `${folder}/.vitrine/hub`]
-    execFile(process.execPath, args, (_, text) => resume(Effect.succeed(text)))
+    const args = [inProject("dist/bin.cjs"), ...command, ...hub, "--run-dir", `${folder}/.vitrine/hub`]
+    execFile(process.execPath, args, (_, stdout, stderr) => resume(Effect.succeed(stdout + stderr)))
   })
 
 const readJson = <A, I>(url: string, schema: Schema.Schema<A, I>) =>
@@ -88,8 +88,9 @@ it.scopedLive("a changed cell at the hub changes the pages of three players, and
     const versions = yield* Effect.forEach(pages, (page) => readJson(`${page}/manifest.json`, Manifest))
     expect(new Set(versions.map(({ versionId }) => versionId)).size).toBe(1)
 
-    const fleet = fleetOf(folder)
+    const fleet = atHub(folder, "fleet")
     yield* eventually(Effect.map(fleet, (text) => text.startsWith("3 of 3 players are up to date\n")))
     expect((yield* fleet).match(/Hall [123]/g)).toEqual(["Hall 1", "Hall 2", "Hall 3"])
+    expect(yield* atHub(folder, "accept", "any", "exhibit")).toContain("There is nothing to accept")
   }).pipe(Effect.provide(NodeContext.layer))
 )
