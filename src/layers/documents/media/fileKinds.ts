@@ -17,6 +17,8 @@ export interface FileKind {
   readonly isShown: boolean
   /** The bytes at the end of a whole file. */
   readonly end?: Buffer
+  /** What says how long a whole file is. */
+  readonly length?: "boxes" | "riff"
 }
 
 /** The bytes of a file. */
@@ -92,13 +94,11 @@ const tracksOf = async ({ read, size }: FileBytes) => {
       left -= 1
       const head = await read(at, 24)
       if (head.length < 16) return
-      const type = head.toString("latin1", 4, 8)
-      const short = head.readUInt32BE(0)
-      const length = short === 0 ? end - at : short === 1 ? Number(head.readBigUInt64BE(8)) : short
+      const { headLength, length, type } = boxOf(head, end - at)
       if (length < 8) return
       if (/^(?:moov|trak|mdia|minf|stbl)$/.test(type)) {
         const inner = type === "trak" ? { of: "" } : track
-        await visit(at + (short === 1 ? 16 : 8), Math.min(at + length, end), type, inner)
+        await visit(at + headLength, Math.min(at + length, end), type, inner)
         if (type === "moov") return
       } else if (type === "hdlr" && parent === "mdia") track.of = head.toString("latin1", 16, 20)
       else if (type === "stsd") tracks.push({ of: track.of, codec: head.toString("latin1", 20, 24) })
@@ -110,9 +110,10 @@ const tracksOf = async ({ read, size }: FileBytes) => {
 }
 
 /** Whether the end of the file is missing. Phones put bytes behind the end of a picture. */
-export const isCut = async ({ end, type }: FileKind, bytes: FileBytes): Promise<boolean> => {
-  if (end === undefined) return false
-  const start = type === "image/jpeg" ? await firstScan(bytes) : 0
+export const isCut = async ({ end, length, type }: FileKind, bytes: FileBytes): Promise<boolean> => {
+  if (end === undefined) return length !== undefined && (await lengthBy[length](bytes)) > bytes.size
+  const start =
+    type === "image/jpeg" ? await firstScan(bytes) : type === "image/gif" ? bytes.size - gifTail : 0
   for (let to = bytes.size; to > start; to -= partBytes) {
     const from = Math.max(start, to - partBytes)
     if ((await bytes.read(from, to - from + end.length - 1)).includes(end)) return false
@@ -121,6 +122,42 @@ export const isCut = async ({ end, type }: FileKind, bytes: FileBytes): Promise<
 }
 
 const partBytes = 64 * 1024
+
+/** In bytes. The end of a GIF is so short that its pixels may have it too. */
+const gifTail = 1024
+
+/** The length that a file has by its heads, as far as they say it. Some programs leave out the last byte of a RIFF. */
+const lengthBy = {
+  riff: async ({ read }: FileBytes): Promise<number> => {
+    const length = (await read(4, 4)).readUInt32LE(0)
+    return length < 0x7fff_0000 ? length + 7 : 0
+  },
+  boxes: async ({ read, size }: FileBytes): Promise<number> => {
+    let at = 0
+    for (let left = 1000; left > 0; left--) {
+      const head = await read(at, 16)
+      if (head.length < 8) break
+      const { length, type } = boxOf(head, size - at)
+      if (length < 8 || !usualBox.test(type)) break
+      at += length
+    }
+    return at
+  }
+}
+
+/** Other bytes behind a file are no boxes. */
+const usualBox = /^(?:ftyp|meta|mdat|moov|moof|free|skip|wide|uuid|sidx|styp)$/
+
+/** A box by its first bytes, which are up to 16. `rest` is the length from there to the end of the file. */
+const boxOf = (head: Buffer, rest: number) => {
+  const short = head.readUInt32BE(0)
+  const isLong = short === 1 && head.length >= 16
+  return {
+    type: head.toString("latin1", 4, 8),
+    length: isLong ? Number(head.readBigUInt64BE(8)) : short === 0 ? rest : short,
+    headLength: isLong ? 16 : 8
+  }
+}
 
 /** In bytes. */
 const headOnly = 16
@@ -212,15 +249,15 @@ const kinds: ReadonlyArray<FileKind & { readonly is: Test }> = [
     ["JPEG", /^\xff\xd8\xff/, "image/jpeg", { decoder: "jpeg", end: Buffer.from("ffd9", "hex") }],
     ["animated PNG", isAnimatedPng, "image/png", { end: endOfPng }],
     ["PNG", png, "image/png", { decoder: "png", end: endOfPng }],
-    ["WebP", /^RIFF.{4}WEBP/s, "image/webp", { decoder: "webp" }],
-    ["GIF", /^GIF8[79]a/, "image/gif", { decoder: "gif" }],
-    ["animated AVIF", hasBrand(/^avis$/), "image/avif"],
-    ["AVIF", hasBrand(/^avif$/), "image/avif", { decoder: "heif" }],
+    ["WebP", /^RIFF.{4}WEBP/s, "image/webp", { decoder: "webp", length: "riff" }],
+    ["GIF", /^GIF8[79]a/, "image/gif", { decoder: "gif", end: Buffer.from("003b", "hex") }],
+    ["animated AVIF", hasBrand(/^avis$/), "image/avif", { length: "boxes" }],
+    ["AVIF", hasBrand(/^avif$/), "image/avif", { decoder: "heif", length: "boxes" }],
     ["BMP", /^BM.{12}[\x0c\x10\x28\x34\x38\x40\x6c\x7c]\0\0\0/s],
     ["ICO", /^\0\0[\x01\x02]\0[^\0]\0.{3}\0/s]
   ]),
   ...kindsOf("picture", false, [
-    ["HEIC", heic, "image/heic"],
+    ["HEIC", heic, "image/heic", { length: "boxes" }],
     ["the RAW of a camera", isRawTiff],
     ["the RAW of a camera", /^(?:II[RU]|MMOR|FUJIFILMCCD-RAW|FOVb|\0MRM)/],
     ["the RAW of a camera", hasBrand(/^crx $/)],
@@ -236,6 +273,8 @@ const kinds: ReadonlyArray<FileKind & { readonly is: Test }> = [
     ["MPEG", /^(?:\0\0\x01[\xb3\xba]|G.{187}G.{187}G|.{4}G.{191}G.{191}G)/s, "video/mpeg"],
     ["Windows Media", /^0&\xb2u\x8ef\xcf\x11/],
     ["Ogg with Theora", /^OggS.*\x80theora/s, "video/ogg"],
+    ["MXF", /^\x06\x0e\x2b\x34\x02\x05\x01\x01/],
+    ["RealMedia", /^\.RMF/],
     ["Flash", /^(?:FLV\x01|[FC]WS[\x01-\x20])/]
   ]),
   ...kindsOf("sound", false, [
@@ -243,23 +282,26 @@ const kinds: ReadonlyArray<FileKind & { readonly is: Test }> = [
     ["AIFF", /^FORM.{4}AIF[FC]/s, "audio/x-aiff"],
     ["AMR", /^#!AMR/],
     ["Core Audio", /^caff\0\x01/],
+    ["Dolby Digital (AC-3)", /^\x0b\x77/],
     ["MIDI", /^MThd\0\0\0\x06/]
   ]),
   ...kindsOf("sound", true, [
-    ["MP4", /^.{4}ftypM4[AB]/s, "audio/mp4"],
-    ["WAV", /^RIFF.{4}WAVE/s, "audio/wav"],
+    ["MP4", /^.{4}ftypM4[AB]/s, "audio/mp4", { length: "boxes" }],
+    ["WAV", /^RIFF.{4}WAVE/s, "audio/wav", { length: "riff" }],
     ["Ogg", /^OggS/, "audio/ogg"],
     ["FLAC", /^fLaC/, "audio/flac"],
     ["AAC", /^\xff[\xf0\xf1\xf8\xf9]/, "audio/aac"],
     ["MP3", /^(?:ID3|\xff[\xf2\xf3\xfa\xfb])/, "audio/mpeg"]
   ]),
   ...kindsOf("film", true, [
-    ["QuickTime", quickTime, "video/quicktime"],
-    ["MP4", /^.{4}ftyp/s, "video/mp4"],
+    ["QuickTime", quickTime, "video/quicktime", { length: "boxes" }],
+    ["MP4", /^.{4}ftyp/s, "video/mp4", { length: "boxes" }],
     ["WebM", /^\x1aE\xdf\xa3/, "video/webm"]
   ]),
   ...kindsOf("other", true, [
     ["PDF", /%PDF-/, "application/pdf"],
-    ["GLB", /^glTF/, "model/gltf-binary"]
+    ["GLB", /^glTF/, "model/gltf-binary"],
+    ["a ZIP archive", /^PK\x03\x04/],
+    ["an Office document", /^\xd0\xcf\x11\xe0\xa1\xb1/]
   ])
 ]

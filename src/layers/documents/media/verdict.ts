@@ -16,7 +16,15 @@ import * as Schema from "effect/Schema"
 import { sentenceOf } from "../../../internal/mistake.ts"
 import { optional } from "../../../internal/schemas.ts"
 import { isPointer, pointerMistake } from "../textMistakes.ts"
-import { type FileBytes, headBytes, isCut, isDamaged, kindOf, unplayable } from "./fileKinds.ts"
+import {
+  type FileBytes,
+  type FileKind,
+  headBytes,
+  isCut,
+  isDamaged,
+  kindOf,
+  unplayable
+} from "./fileKinds.ts"
 import { isOfType } from "./links.ts"
 import { isHtmlType, notThat, saysSomething } from "./mediaTypes.ts"
 
@@ -56,20 +64,22 @@ export const verdictOf = async (promised: Promised, bytes: FileBytes): Promise<F
   const other = head.length === 0 && !isNoText(byName) ? undefined : otherIn(promised, head)
   if (other !== undefined) return { wrong: "other", detail: other }
   const kind = kindOf(head)
+  const expected = saysSomething(type) ? type : byName
   if (kind === undefined) {
     // Some systems set the size of a file first, and write its bytes later.
     if (isNoText(byName) && head.every((byte) => byte === 0)) {
       return { wrong: "cut", detail: `it begins with nothing but zeros${copyAgain}` }
     }
-    const expected = saysSomething(type) ? type : byName
+    if (expected === "image/svg+xml" && (await isCutSvg(head, bytes))) return cut
     return /^(?:text\/vtt|application\/x-subrip)$/.test(expected)
       ? subtitleFlaw(head, expected === "text/vtt")
       : namesOthers(alone, bytes)
   }
+  if (isOtherKind(kind, expected)) return { wrong: "other", detail: notThat(kind.name, expected) }
   if (await isCut(kind, bytes)) {
     return (await isDamaged(kind, bytes))
       ? { wrong: "picture", detail: "it is damaged: export it again" }
-      : { wrong: "cut", detail: `it is cut or damaged: its end is missing${copyAgain}` }
+      : cut
   }
   const detail = await unplayable(kind, bytes)
   if (detail === undefined) return undefined
@@ -79,6 +89,22 @@ export const verdictOf = async (promised: Promised, bytes: FileBytes): Promise<F
 }
 
 const copyAgain = ", perhaps because copying was interrupted. Copy it again"
+const cut: Flaw = { wrong: "cut", detail: `it is cut or damaged: its end is missing${copyAgain}` }
+
+/** Whether no page shows the file where this type belongs. Films and sounds share containers. */
+const isOtherKind = ({ name, of }: FileKind, expected: string): boolean =>
+  /^image\//.test(expected)
+    ? of !== "picture"
+    : /^(?:audio|video)\//.test(expected)
+      ? of === "picture" || of === "other"
+      : expected === "application/pdf" && name !== "PDF"
+
+/** Whether a drawing does not end with its first element. Comments may follow. */
+const isCutSvg = async (head: Buffer, { read, size }: FileBytes): Promise<boolean> =>
+  typeOfText(beginningOf(head)) === "image/svg+xml" &&
+  !/<\/(?:[\w.-]+:)?svg\s*>|<svg\b[^<>]*\/>\s*$/i.test(
+    (await read(Math.max(0, size - headBytes), headBytes)).toString("latin1")
+  )
 
 /** The flaw of a file that needs files which are not saved. Larger files than `maxText` are not read. */
 const namesOthers = async (path: string, { read, size }: FileBytes): Promise<Flaw | undefined> => {

@@ -8,6 +8,7 @@ import { inMemory } from "../../../../src/layers/documents/media/fileKinds.ts"
 import { typeOfPath } from "../../../../src/layers/documents/media/mediaTypes.ts"
 import { verdictOf } from "../../../../src/layers/documents/media/verdict.ts"
 import { aiff, avi, jpeg, movie, mpeg, png, pointer, wma } from "../../../rules/bytes.ts"
+import { noisy } from "../../../support/pictures.ts"
 
 const judge = (name: string, bytes: string | Uint8Array) =>
   Effect.promise(() =>
@@ -17,10 +18,11 @@ const judge = (name: string, bytes: string | Uint8Array) =>
     )
   )
 
-const progressive = Effect.promise(async () => {
-  const { noisy } = await import("../../../support/pictures.ts")
-  return noisy(64, 64).jpeg({ progressive: true }).toBuffer()
-})
+const [gif = png, webp = png, avif = png] = await Promise.all(
+  (["gif", "webp", "avif"] as const).map((format) => noisy(64, 64).toFormat(format).toBuffer())
+)
+
+const progressive = Effect.promise(() => noisy(64, 64).jpeg({ progressive: true }).toBuffer())
 
 const segment = (body: Uint8Array) => {
   const head = Buffer.from([0xff, 0xe1, 0, 0])
@@ -29,7 +31,8 @@ const segment = (body: Uint8Array) => {
 }
 
 const ebml = (type: string) => `\x1aE\xdf\xa3\x93\x42\x82\x88${type}`
-const wave = (format: number) => `RIFF\x24\0\0\0WAVEfmt \x10\0\0\0${String.fromCharCode(format)}\0`
+const wave = (format: number) =>
+  `RIFF\x24\0\0\0WAVEfmt \x10\0\0\0${String.fromCharCode(format)}`.padEnd(44, "\0")
 
 describe("the verdict of a file", () => {
   it.effect.each([
@@ -48,6 +51,19 @@ describe("the verdict of a file", () => {
     ["bell.png", Buffer.concat([png.subarray(0, 33), Buffer.alloc(500, 1)]), "picture", "damaged"],
     ["bell.jpg", jpeg.subarray(0, -1), "cut", "end"],
     ["bell.jpg", jpeg.subarray(0, 30), "cut", "end"],
+    ["bell.gif", gif.subarray(0, -9), "cut", "end"],
+    ["bell.webp", webp.subarray(0, -9), "cut", "end"],
+    ["bell.avif", avif.subarray(0, -9), "cut", "end"],
+    ["bell.svg", "<svg xmlns='http://www.w3.org/2000/svg'><path d='M0", "cut", "end"],
+    ["bell.mp4", movie("isom", "avc1").subarray(0, -9), "cut", "end"],
+    ["bell.wav", wave(1).slice(0, -9), "cut", "end"],
+    ["bell.jpg", "%PDF-1.4", "other", "it is PDF, not image/jpeg"],
+    ["bell.jpg", movie("isom", "avc1"), "other", "MP4"],
+    ["bell.jpg", "PK\x03\x04\x14", "other", "ZIP"],
+    ["bell.mp4", jpeg, "other", "JPEG"],
+    ["bell.mp3", png, "other", "PNG"],
+    ["bell.pdf", jpeg, "other", "JPEG"],
+    ["bell.mxf", "\x06\x0e\x2b\x34\x02\x05\x01\x01", "unplayable", "MXF"],
     ["bell.jpg", "8BPS\0\x01", "picture", "Photoshop"],
     ["bell.avi", avi, "unplayable", "AVI"],
     ["bell.mp4", mpeg, "unplayable", "MPEG"],
@@ -71,6 +87,12 @@ describe("the verdict of a file", () => {
 
   it.effect.each([
     ["bell.jpg", png],
+    ["bell.gif", gif],
+    ["bell.webp", webp],
+    ["bell.avif", avif],
+    ["bell.svg", "<svg xmlns='http://www.w3.org/2000/svg'><g/></svg>\n<!-- the end -->"],
+    ["bell.mp4", Buffer.concat([movie("isom", "avc1"), Buffer.alloc(90, 255)])],
+    ["bell.ogg", movie("isom", "avc1")],
     ["bell.png", "a picture of a kind that nobody knows\0"],
     ["bell.m4v", movie("isom", "avc1")],
     ["bell.mp4", movie("isom", "av01")],
