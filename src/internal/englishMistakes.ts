@@ -146,6 +146,7 @@ const sentences = {
   "gone:files": (f: { count: number; before: number }) => `there are ${countText(f.count, "file")}, and there were ${f.before}. Bring them back${ifMeant}`,
 
   "file:elsewhere": (f: { field: string; count: number; first: ReadonlyArray<string> }) => `${quoted(f.field)} leads to somebody's computer in ${countText(f.count, "place")}, where screens cannot read it: ${f.first.join(", ")}${dots(f.count, f.first)}. Put the file beside the content, and name it there.`,
+  "file:signed": (f: { field: string; count: number; first: ReadonlyArray<string> }) => `${quoted(f.field)} has ${countText(f.count, "link")} that will expire, to files that are not saved: ${f.first.join(", ")}${dots(f.count, f.first)}. Save the files with "media", or use links that stay.`,
   "file:missing": (f: { file: string; similar: string | undefined }) => `there is no file ${quoted(f.file)} in the folder.${f.similar === undefined ? "" : ` Is it ${quoted(f.similar)}?`}`,
   "file:more": (f: { count: number }) => `${countText(f.count, "more file")} in cells: not in the folder.`,
   "file:flaw": (f: { wrong: Wrong; detail: string }) => `${ended(f.detail)}${f.wrong === "other" ? " Replace it with the right file." : ""}`,

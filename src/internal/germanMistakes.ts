@@ -150,6 +150,7 @@ export const german: Language = {
     "gone:files": (f) => `Von ${counted(f.before, "Datei ist", "Dateien sind")} noch ${number(f.count)} da. Legen Sie die anderen wieder in den Ordner.${ifMeant}`,
 
     "file:elsewhere": (f) => `${quoted(f.field)} führt in ${counted(f.count, "Fall", "Fällen")} auf einen anderen Rechner, den die Bildschirme nicht lesen können: ${listed(f.first, f.count)}. Legen Sie die Datei in den Ordner, und tragen Sie ihren Namen dort ein.`,
+    "file:signed": (f) => `${quoted(f.field)} hat ${counted(f.count, "Link", "Links")}, deren Gültigkeit abläuft und deren Dateien nicht gespeichert werden: ${listed(f.first, f.count)}. Speichern Sie die Dateien mit "media", oder verwenden Sie dauerhafte Links.`,
     "file:missing": (f) => `Die Datei ${quoted(f.file)} ist nicht im Ordner.${meant(f.similar)}`,
     "file:more": (f) => `${counted(f.count, "weitere Datei", "weitere Dateien")} aus Zellen: nicht im Ordner.`,
     "file:flaw": (f) => flaw(f.wrong, f.detail),

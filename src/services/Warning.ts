@@ -35,6 +35,7 @@ export const warningCodes: ReadonlyArray<string> = [
   "file:elsewhere",
   "file:encoding",
   "file:missing",
+  "file:signed",
   "file:unplayable",
   "file:wrong",
   "gone:document",

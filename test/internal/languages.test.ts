@@ -60,6 +60,7 @@ const fields: Fields = {
   "gone:field": [{ name: "title", other: "titel" }],
   "gone:files": [{ count: 2, before: 40 }],
   "file:elsewhere": [{ field: "photo", count: 2, first: ["C:\\a.jpg"] }],
+  "file:signed": [{ field: "photo", count: 2, first: ["https://museum.example/a.jpg"] }],
   "file:missing": [{ file: "a.jpg", similar: "b.jpg" }],
   "file:more": [{ count: 2 }],
   "file:flaw": [{ wrong: "cut", detail: "its end is missing" }],

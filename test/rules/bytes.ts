@@ -10,6 +10,7 @@ export const png = Buffer.from(
 )
 
 export const jpeg = await noisy(64, 64).jpeg().toBuffer()
+export const webp = await noisy(64, 64).webp().toBuffer()
 
 const withHead = (head: string) => Buffer.concat([Buffer.from(head, "latin1"), Buffer.alloc(2000, 7)])
 

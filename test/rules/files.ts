@@ -2,7 +2,7 @@
  * Rules about files that records name.
  */
 import { expect } from "@effect/vitest"
-import { aiff, avi, jpeg, movie, mpeg, png, pointer, wma } from "./bytes.ts"
+import { aiff, avi, jpeg, movie, mpeg, png, pointer, webp, wma } from "./bytes.ts"
 import { published, quiet, refused, rule, warned } from "./harness.ts"
 import { linked, pasted, type World } from "./readers.ts"
 
@@ -16,7 +16,7 @@ const worldOf = (file: string, bytes: Bytes): World => ({
 export const files = [
   rule(
     1,
-    "Something else in the place of a picture, film, sound or PDF is found: a web page, text, JSON, an LFS pointer, nothing",
+    "Something else in the place of a picture, film, sound or PDF is found: a web page, text, JSON, an LFS pointer, a file of another kind, nothing",
     "refuse if a record names it and it is not `optional`, and whatever is empty; else warn",
     "● ● ● ● ● ● ●",
     function* ({ each, open }) {
@@ -25,6 +25,8 @@ export const files = [
         text: ["bell.png", "The file is not available."],
         JSON: ["bell.mp4", '{"error":"not found"}'],
         "a pointer": ["bell.mp3", pointer],
+        "a PDF": ["bell.jpg", `%PDF-1.7\n${"x".repeat(500)}`],
+        "a picture": ["bell.mp4", jpeg],
         nothing: ["bell.pdf", ""]
       }
       yield* each(cases, function* ([file, bytes]) {
@@ -36,14 +38,16 @@ export const files = [
 
   rule(
     2,
-    "A picture that is cut is found, also without `sharp` (the end mark is looked for behind the last scan; phones put bytes behind it, thumbnails have marks of their own)",
+    "A picture, film or sound that is cut is found, also without `sharp` (the end mark is looked for behind the last scan; phones put bytes behind it, thumbnails have marks of their own)",
     "as 1",
     "● ● ● ● ● ● ●",
     function* ({ each, open }) {
       const thumbnail = Buffer.concat([jpeg.subarray(0, 2), segment(0xe1, jpeg), jpeg.subarray(2)])
       const cases: Record<string, readonly [string, Bytes]> = {
         "a cut JPEG with a whole thumbnail": ["bell.jpg", thumbnail.subarray(0, -900)],
-        "a cut PNG": ["bell.png", png.subarray(0, -14)]
+        "a cut PNG": ["bell.png", png.subarray(0, -14)],
+        "a cut WebP": ["bell.webp", webp.subarray(0, -14)],
+        "a cut film": ["bell.mp4", movie("isom", "avc1").subarray(0, -900)]
       }
       yield* each(cases, function* ([file, bytes]) {
         const { fetch } = yield* open(worldOf(file, bytes))
@@ -87,7 +91,12 @@ export const files = [
     "right",
     "● ● ● ● ● ● ●",
     function* ({ each, open }) {
-      const ends = { "a blank": " ", "a line break": "\n", "an invisible character": "\u200b" }
+      const ends = {
+        "a blank": " ",
+        "a line break": "\n",
+        "a vertical tab": "\v",
+        "an invisible character": "\u200b"
+      }
       const museum = yield* open({
         documents: {
           objects: Object.entries(ends).map(([id, end]) => ({ id, link: pasted("bell.png", end) }))

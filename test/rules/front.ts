@@ -39,13 +39,13 @@ export const startFront = (inner: string, last: Last) =>
     if (name !== undefined) return send({ url, asked: headers, ...fileOf(last, decodeURIComponent(name)) })
     const { "if-modified-since": _, "if-none-match": __, ...others } = headers
     const passed = { method, headers: isChanged ? others : headers, agent: false }
-    ask(`${inner}${url}`, passed, (answer) => {
-      void buffer(answer).then((body) =>
-        send({ url, asked: headers, status: answer.statusCode ?? 500, headers: answer.headers, body })
-      )
-    })
-      .once("error", () => response.destroy())
-      .end()
+    response.req.pipe(
+      ask(`${inner}${url}`, passed, (answer) => {
+        void buffer(answer).then((body) =>
+          send({ url, asked: headers, status: answer.statusCode ?? 500, headers: answer.headers, body })
+        )
+      }).once("error", () => response.destroy())
+    )
   }).pipe(Effect.map(({ url }) => ({ url })))
 
 const fileOf = (last: Last, name: string): Pick<Given, "status" | "headers" | "body"> => {

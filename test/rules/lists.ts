@@ -63,16 +63,22 @@ export const lists = [
 
   rule(
     7,
-    "A field that half of the records had (at least ten) and none has any more is named; a renamed one with its likely new name",
+    "A field that half of the records had (at least ten) and none has any more is named, also a field or a language inside it; a renamed one with its likely new name",
     "warn; `expect` refuses",
     "● ● ● ● ● ● ●",
     function* ({ open }) {
       const museum = yield* open({
-        documents: { objects: rowsOf(12, (index) => ({ maker: `Smith ${index}` })) }
+        documents: {
+          objects: rowsOf(12, (index) => ({ maker: `Smith ${index}`, name: { de: "Glocke", fr: "Cloche" } }))
+        }
       })
       quiet(yield* museum.fetch)
-      museum.give({ documents: { objects: rowsOf(12, (index) => ({ makers: `Smith ${index}` })) } })
-      warned(yield* museum.fetch, "gone:field", "objects", '"maker"', "makers")
+      museum.give({
+        documents: { objects: rowsOf(12, (index) => ({ makers: `Smith ${index}`, name: { de: "Glocke" } })) }
+      })
+      const outcome = yield* museum.fetch
+      warned(outcome, "gone:field", "objects", '"maker"', "makers")
+      warned(outcome, "gone:field", "objects", '"name.fr"')
     }
   ),
 

@@ -14,6 +14,7 @@ export const names = [
       const copies = {
         Dropbox: "objects (Ann Smith's conflicted copy 2026-11-20)",
         Syncthing: "objects.sync-conflict-20261120-101112-ABCDEFG",
+        "Synology Drive": "objects_Desk_Nov-20-101112-2026_Conflict",
         "a copy": "objects (1)",
         "a doubled extension": "objects.json"
       }
@@ -33,7 +34,12 @@ export const names = [
     "warn",
     "● ● ● ● ● ● ●",
     function* ({ each, open, reader }) {
-      const alike = { capitals: "TITLE", blanks: "title ", invisible: "ti\u200btle" }
+      const alike = {
+        capitals: "TITLE",
+        blanks: "title ",
+        invisible: "ti\u200btle",
+        wide: "ｔitle"
+      }
       const museum = yield* open({
         documents: Object.fromEntries(
           Object.entries(alike).map(([document, name]) => [
@@ -109,7 +115,9 @@ export const names = [
         "$RECYCLE.BIN/bell.png",
         "System Volume Information/IndexerVolumeGuid",
         ".~lock.objects.csv#",
-        "~$objects.xlsx"
+        "~$objects.xlsx",
+        "Temporary Items/bell.png",
+        "@tmp/bell.png"
       ]
       const museum = yield* open({
         documents: { objects: [{ id: "bell", title: "Bell" }] },

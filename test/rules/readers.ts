@@ -311,6 +311,7 @@ const tables = Effect.gen(function* () {
         apiKey: token,
         endpointUrl: front.url,
         defaultView: null,
+        changes: "webhook",
         tables: last.names().filter((name) => !keyValueTables.includes(name)),
         keyValueTables,
         media: mediaAt(front.url, last.get(), options)

@@ -4,7 +4,7 @@
 import { expect } from "@effect/vitest"
 import { language } from "../../src/layers/client/helpers/language.ts"
 import { inDocument, published, quiet, refused, rule, warned } from "./harness.ts"
-import { linked, related, translated } from "./readers.ts"
+import { linked, type ReaderName, related, translated } from "./readers.ts"
 
 const latin1 = (text: string) => Buffer.from(text, "latin1")
 
@@ -70,6 +70,7 @@ export const texts = [
       const outcome = published(yield* museum.fetch)
       expect(outcome.text("objects")).toContain("Bell")
       expect(outcome.text("objects")).not.toContain("Secret")
+      warned(outcome, "content:note", "objects", "2 unpublished items")
     }
   ),
 
@@ -110,18 +111,24 @@ export const texts = [
 
   rule(
     22,
-    "A link to somebody's computer (`file:`, `smb:`, `C:\\`, `\\\\server`) is named",
+    "A link to somebody's computer (`file:`, `smb:`, `blob:`, `C:\\`, `\\\\server`, `/Users/`) is named, also inside text",
     "warn",
     "● ● ● ● ● ● ●",
     function* ({ each, open }) {
       const links = {
         file: "file:///home/ann/bell.png",
         smb: "smb://nas/photos/loom.png",
+        blob: "blob:https://cms.museum.example/0c5a/lamp.png",
         drive: "C:\\Users\\Ann\\jug.png",
+        "drive with slashes": "C:/Users/Ann/plate.png",
+        Mac: "/Users/ann/Desktop/spoon.png",
+        "in text": '<p><img src="file:///C:/Users/Ann/cup.png"></p>',
         share: "\\\\server\\photos\\clock.png"
       }
       const museum = yield* open({
-        documents: { objects: Object.entries(links).map(([id, text]) => ({ id, title: id, picture: text })) }
+        documents: {
+          objects: Object.entries(links).map(([id, text]) => ({ id, [id.replaceAll(" ", "")]: text }))
+        }
       })
       const outcome = yield* museum.fetch
       yield* each(links, function* (text) {
@@ -198,15 +205,18 @@ export const texts = [
     function* ({ open }) {
       const museum = yield* open(
         {
-          documents: { objects: [{ id: "bell", year: "#REF!", isLoan: "TRUE", title: "Bell" }] },
+          documents: {
+            objects: [{ id: "bell", year: "#REF!", weight: "Err:502", isLoan: "TRUE", title: "Bell" }]
+          },
           isCsv: true
         },
-        { expect: { objects: { fields: { isLoan: "boolean", year: "any?" } } } }
+        { expect: { objects: { fields: { isLoan: "boolean", year: "any?", weight: "any?" } } } }
       )
       const outcome = yield* museum.fetch
       const [bell] = published(outcome).records("objects")
       expect([bell?.isLoan, bell?.year ?? null]).toEqual([true, null])
       warned(outcome, "cell:error", "objects", "year")
+      warned(outcome, "cell:error", "objects", "weight")
     }
   ),
 
@@ -215,15 +225,25 @@ export const texts = [
     "A web page in the place of a document is refused",
     "refuse",
     "● ● ● ● ● ● g",
-    function* ({ open }) {
-      const museum = yield* open({
-        documents: { objects: [{ id: "bell", title: "Bell" }] },
-        change: (given) =>
-          given.url.startsWith("/files/")
-            ? {}
-            : { headers: { "content-type": "text/html" }, body: Buffer.from("<!doctype html><p>Log in</p>") }
+    function* ({ each, open, reader }) {
+      const words: Partial<Record<ReaderName, string>> = { tables: "no JSON", Directus: "not from Directus" }
+      const pages = {
+        whole: "<!doctype html><p>Log in</p>",
+        "a part": "<script>location='/login'</script>\n"
+      }
+      yield* each(pages, function* (page) {
+        for (const isCsv of reader === "folder" || reader === "JSON" ? [false, true] : [false]) {
+          const museum = yield* open({
+            documents: { objects: [{ id: "bell", title: "Bell" }] },
+            isCsv,
+            change: (given) =>
+              given.url.startsWith("/files/")
+                ? {}
+                : { headers: { "content-type": "text/html" }, body: Buffer.from(page) }
+          })
+          refused(yield* museum.fetch, "objects", words[reader] ?? "HTML")
+        }
       })
-      refused(yield* museum.fetch, "objects")
     }
   )
 ]

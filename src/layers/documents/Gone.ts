@@ -45,7 +45,7 @@ type Known = typeof Known.Type
 /** What a document has. */
 export interface Shape {
   readonly count: number
-  /** How many records have a field, for the first 1,000 fields. */
+  /** How many records have a field, such as `size` and `size.width`, or `title.fr`; for the first 1,000 fields. */
   readonly fields: ReadonlyMap<string, number>
 }
 
@@ -68,18 +68,18 @@ const maxHints = 10
 /** Looks at the records of a document, one after the other. */
 export const makeShape = () => {
   const fields = new Map<string, number>()
-  return {
-    add: (record: unknown): void => {
-      if (Predicate.isReadonlyRecord(record)) {
-        for (const name of Object.keys(record)) {
-          const count = fields.get(name)
-          if (isEmpty(record[name]) || (count === undefined && fields.size === maxFields)) continue
-          fields.set(name, (count ?? 0) + 1)
-        }
-      }
-    },
-    end: (count: number): Shape => ({ count, fields })
+  const add = (object: unknown, around: string): void => {
+    if (!Predicate.isReadonlyRecord(object)) return
+    for (const name of Object.keys(object)) {
+      const value = object[name]
+      const path = `${around}${name}`
+      const count = fields.get(path)
+      if (isEmpty(value) || (count === undefined && fields.size === maxFields)) continue
+      fields.set(path, (count ?? 0) + 1)
+      if (around === "") add(value, `${name}.`)
+    }
   }
+  return { add: (record: unknown) => add(record, ""), end: (count: number): Shape => ({ count, fields }) }
 }
 
 const isEmpty = (value: unknown): boolean => Predicate.isNullable(value) || value === ""
@@ -232,6 +232,8 @@ const compareShapes = (before: Had | undefined, { count, fields }: Shape, isUsua
   }
   const likely = (name: string) =>
     closestName(name, fresh, 1 / 2) ?? (gone.length === 1 && fresh.length === 1 ? fresh[0] : undefined)
+  const all = new Set(gone)
+  const isOutermost = (name: string) => !all.has(name.replace(/\..*/s, "")) || !name.includes(".")
   const warnings: ReadonlyArray<Warning> = [
     ...(areRecordsGone
       ? [
@@ -240,7 +242,7 @@ const compareShapes = (before: Had | undefined, { count, fields }: Shape, isUsua
             : warningOf("gone:records", "", mistake("gone:records", {}, { count, before: before.count }))
         ]
       : []),
-    ...(count === 0 ? [] : gone).map((name, index) => {
+    ...(count === 0 ? [] : gone.filter(isOutermost)).map((name, index) => {
       const other = index < maxHints ? likely(name) : undefined
       return warningOf("gone:field", name, mistake("gone:field", {}, { name, other }))
     })

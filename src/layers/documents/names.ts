@@ -25,7 +25,8 @@ export const visible = (text: string): string =>
     .replace(/[^\S\r\n\v]+/g, " ")
 
 /** Equal for names that people read as one. */
-export const nameKey = (name: string): string => visible(name).toLowerCase().normalize()
+export const nameKey = (name: string): string =>
+  visible(name).replace(/\s+/g, " ").toLowerCase().normalize("NFKC")
 
 /** Equal for languages that people read as one: `de_DE` and `de-DE`. */
 export const languageKey = (code: string): string => nameKey(code).replaceAll("_", "-")
@@ -34,6 +35,7 @@ export const languageKey = (code: string): string => nameKey(code).replaceAll("_
 const additions = [
   / *\((?:\d+|[^()]*(?:conflict|konflikt|conflit)[^()]*)\)$/,
   /\.sync-conflict-\d{8}-\d{6}-\w+$/,
+  /_[^_]+_[a-z]{3}-\d\d-\d{4,6}-\d{4}_\w*conflict$/,
   / (?:- )?(?:copy|kopie|copie|copia)(?: \d+)?$/,
   /^(?:copy of|kopie von|copie de|copia de|copia di) /,
   /-(?:desktop|laptop)-[a-z0-9]{6,8}$/,

@@ -87,7 +87,8 @@ export const saveDocument = Effect.fn("DocumentSource.read")(
       path,
       failed,
       begin: isSample ? Option.none : (holds) => expectations.begin(document, holds),
-      search: (recordOf) => makeSearch(finding, { key, url, ...place, recordOf, sorts: !isSorted })
+      search: (text, recordOf) =>
+        makeSearch(finding, { key, url, ...place, recordOf, sorts: !isSorted, text })
     })
     const [{ check, ...saved }, noticed] = yield* catchTooDeep(failed)(
       readAgain(withWarnings(counted(writing)))
@@ -116,7 +117,7 @@ const counted = <A, E, R>(reading: Effect.Effect<A, E, R>) =>
 interface WriteTarget extends FileTarget, Pick<Saving, "fieldsOf" | "isOfTables" | "progress"> {
   readonly begin: (holds: Holds) => Option.Option<TableCheck>
   /** Begins the search for files in it. */
-  readonly search: (recordOf?: Keys["recordOf"]) => Search
+  readonly search: (text: (text: string, field: string) => void, recordOf?: Keys["recordOf"]) => Search
 }
 
 /** A document in its file. */
@@ -163,7 +164,7 @@ const writeRecords = <E>(
     const { isOfTables } = target
     const mistakes = makeRecordMistakes(isOfTables ? "column" : "field")
     const check = target.begin("records")
-    const search = target.search()
+    const search = target.search(mistakes.text)
     const shape = makeShape()
     const file = yield* openList(target)
     const giveWay = makeGiveWay()
@@ -171,7 +172,7 @@ const writeRecords = <E>(
     const look = (record: unknown, text: TextPlace | undefined) => {
       const id = ids.add(record, text)
       shape.add(record)
-      mistakes.add(record)
+      mistakes.names(record)
       if (Option.isSome(check)) {
         const place = { id: Option.getOrUndefined(id), text }
         check.value.add(Predicate.isReadonlyRecord(record) ? target.fieldsOf(record) : {}, () => place)
@@ -225,10 +226,10 @@ const writeKeys = <E>(
 ): Writing<E> =>
   Effect.gen(function* () {
     const check = target.begin("keys")
-    const search = target.search(recordOf)
-    const { saved, stable } = yield* inTurns(search.look(value))
     const mistakes = makeRecordMistakes("key")
-    mistakes.add(saved)
+    const search = target.search(mistakes.text, recordOf)
+    const { saved, stable } = yield* inTurns(search.look(value))
+    mistakes.names(saved)
     if (Option.isSome(check)) {
       const place = (key: string) => {
         const text = textPlaceOf?.(key)

@@ -30,7 +30,9 @@ const isSpreadsheet = (bytes: Uint8Array): boolean =>
 
 /** Whether a text is HTML or XML, for example a login page, in the place of the wanted text. */
 export const isMarkup = (text: string): boolean =>
-  /^\s*(?:<!--(?:[^-]|-(?!->))*-->\s*)*<(?:!doctype|html|head|body|table|\?xml)\b/i.test(text.slice(0, 4096))
+  /^\s*(?:<!--(?:[^-]|-(?!->))*-->\s*)*<(?:!doctype\b|\?xml\b|[a-z][a-z0-9-]*[\s>/])/i.test(
+    text.slice(0, 4096)
+  )
 
 /** What is in the place of a text: a web page, or what Git LFS leaves there. */
 export const otherMistake = (text: string): Mistake | undefined =>
@@ -222,11 +224,11 @@ export const endOfJson = (text: string): number => {
 }
 
 /**
- * Whether a cell is the text of Excel or Google Sheets for a formula without a result, in English, German, French,
+ * Whether a cell is the text of Excel, Google Sheets or LibreOffice for a formula without a result, in English, German, French,
  * Spanish, Italian or Dutch. Other texts that begin with `#` are texts.
  */
 export const isSpreadsheetError = (cell: unknown): cell is string =>
   Predicate.isString(cell) && spreadsheetError.test(cell.trim())
 
 const spreadsheetError =
-  /^(?:#(?:N\/[ABD]|NV|GETTING_DATA|[¡¿]?(?:D(?:IV|EEL)\/0|REF|BEZUG|RIF|VERW|VALUE|WERT|VALEUR|VALOR|VALORE|WAARDE|NAME|NOM|NOMBRE|NOME|NAAM|NUM|ZAHL|GETAL|NULL|NUL|NULO|NULLO|LEEG|ERROR|SPILL|CALC)[!?])|Loading(?:\.{3}|…))$/
+  /^(?:#(?:N\/[ABD]|NV|GETTING_DATA|[¡¿]?(?:D(?:IV|EEL)\/0|REF|BEZUG|RIF|VERW|VALUE|WERT|VALEUR|VALOR|VALORE|WAARDE|NAME|NOM|NOMBRE|NOME|NAAM|NUM|ZAHL|GETAL|NULL|NUL|NULO|NULLO|LEEG|ERROR|SPILL|CALC)[!?])|Err:5\d\d|Loading(?:\.{3}|…))$/

@@ -65,7 +65,7 @@ export interface Finding {
 }
 
 /** A document to search. */
-interface Searched extends Pick<Placing, "recordOf" | "sorts">, Pick<Place, "document" | "kind"> {
+interface Searched extends Pick<Placing, "recordOf" | "sorts" | "text">, Pick<Place, "document" | "kind"> {
   readonly key?: RecordKey | undefined
   readonly url?: string | undefined
 }

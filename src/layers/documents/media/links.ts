@@ -28,13 +28,22 @@ export const looksLikeLink = (text: string): boolean => {
 const unspaced = /^(?:https?:\/\/|\.{0,2}\/)\S+$/i
 const spaced = /^(?!.*\s[./])((?:https?:\/\/[^\s/]+|\.{0,2})\/[^\s/][^\t\r\n?#:]*\.[a-z0-9]+)(?:[?#]\S*)?$/i
 
+const elsewhere =
+  /(?:^|["'(])(?:file:\/|file:\\)|^(?:blob:|content:\/\/|(?:smb|cifs|afp|nfs):\/\/|[a-z]:(?:\\|\/\w)|\\\\[^\\/\s]+\\)/i
+const elsewhereOnMac = /^\/(?:Users|Volumes)\/[^/]+\//
+
+/** Whether a text leads to somebody's computer, or to a share of files. */
+export const isElsewhere = (text: string): boolean =>
+  /[:\\]|^\s*\//.test(text) &&
+  [text, bare(text)].some((text) => elsewhere.test(text) || elsewhereOnMac.test(text))
+
 /** The address of a file; `unknown` if its link is relative, and the address of its document is not known. */
 export type Address = URL | "unknown"
 
 /** The address in a text that must be a link; `undefined` if it does not lead anywhere over http or https. */
 export const readAddress = (text: string, base: string | undefined): Address | undefined => {
   const link = text.length > maxLength ? "" : bare(text)
-  if (link === "") return undefined
+  if (link === "" || isElsewhere(link)) return undefined
   if (base === undefined && !hasHost(link)) return hasScheme(link) ? undefined : "unknown"
   const url = parseUrl(link, base ?? defaultBase)
   return url !== undefined && /^https?:$/.test(url.protocol) ? url : undefined
@@ -95,10 +104,14 @@ const isSigned = ({ search }: URL): boolean => search.slice(1).split("&").some(s
  * link. Text in which a link is only a part is never changed.
  */
 export const withoutSignatures = (value: unknown): unknown => {
-  if (!Predicate.isString(value)) return mapParts(value, withoutSignatures)
-  if (value.length > maxLength || !/^https?:\/\/[^\s?]+\?\S+$/i.test(value)) return value
-  const url = parseUrl(value, defaultBase)
-  return url !== undefined && isSigned(url) ? `${identityOf(url)}${url.hash}` : value
+  return Predicate.isString(value) ? (signedIdentity(value) ?? value) : mapParts(value, withoutSignatures)
+}
+
+/** The identity and the fragment of a signed link, which expires; `undefined` for any other text. */
+export const signedIdentity = (text: string): string | undefined => {
+  if (text.length > maxLength || !/^https?:\/\/[^\s?]+\?\S+$/i.test(text)) return undefined
+  const url = parseUrl(text, defaultBase)
+  return url !== undefined && isSigned(url) ? `${identityOf(url)}${url.hash}` : undefined
 }
 
 /** As 16 hexadecimal digits. */

@@ -92,6 +92,8 @@ export interface Placing extends Pick<Whereabouts, "document" | "recordOf"> {
   readonly reader?: MediaReader | undefined
   /** Called with the path of a link to a picture, film or sound that `find` does not match. */
   readonly elsewhere?: (path: DocumentPath) => void
+  /** Called with each text that is no link to a wanted file, and its field: the first name on the way there. */
+  readonly text?: ((text: string, field: string) => void) | undefined
   /** Default: nothing of an object is volatile. */
   readonly lasting?: Lasting | undefined
   /** Whether the signatures of links are volatile. Default false. */
@@ -178,7 +180,7 @@ const keep = (frame: Frame, saved: unknown, stable: unknown): void => {
  */
 export const makePlacing = (placing: Placing) => {
   const { areLinksSigned = false, base, document, lasting, reader = Option.none, recordOf, rules } = placing
-  const { elsewhere = constVoid, isWanted = true, sorts = false } = placing
+  const { elsewhere = constVoid, isWanted = true, sorts = false, text: onText = constVoid } = placing
   const readLink = makeReadLink(rules, base, elsewhere)
   const hasRules = (rules.find ?? rules.hosts ?? rules.types) !== undefined
   const looksAtTexts = hasRules || areLinksSigned
@@ -205,6 +207,8 @@ export const makePlacing = (placing: Placing) => {
     const parents: Array<JsonObject> = []
     const root = listFrame([value])
     const frames: Array<Frame> = [root]
+    /** How many of the objects around are about files. */
+    let read = 0
 
     const trailOf = (depth: number): Trail | undefined => {
       const frame = frames[depth]
@@ -224,10 +228,17 @@ export const makePlacing = (placing: Placing) => {
       trail
     })
 
+    const noLink = (text: string, name: string): string => {
+      if (read === 0)
+        onText(text, frames.length === 1 ? "" : frames.length === 2 ? name : (path[at.length] ?? ""))
+      return text
+    }
+
     const visitText = (frame: Frame, text: string, name: string): unknown => {
-      if (frame.list === undefined && (frame.read !== undefined || name === "localPath")) return text
+      if (frame.list === undefined && (frame.read !== undefined || name === "localPath"))
+        return noLink(text, name)
       const address = readLink(text, path)
-      if (address === undefined) return text
+      if (address === undefined) return noLink(text, name)
       if (isReplaced(path)) {
         const placed = place(found(text, address, trailTo(name)))
         return placed === undefined ? text : { ...placed, url: text }
@@ -244,7 +255,8 @@ export const makePlacing = (placing: Placing) => {
       const ours = isWanted ? oursIn(object) : none
       const kept = ours.length === 0 ? all : all.filter((name) => !ours.includes(name))
       const names = sorts && !isInOrder(kept) ? [...kept].sort() : kept
-      const read = Option.getOrUndefined(reader(object, { document, path, parents, recordOf }))
+      const file = Option.getOrUndefined(reader(object, { document, path, parents, recordOf }))
+      if (file !== undefined) read++
       const saved = names === all ? undefined : {}
       parents.push(object)
       const { length } = names
@@ -252,7 +264,7 @@ export const makePlacing = (placing: Placing) => {
         list: undefined,
         object,
         names,
-        read,
+        read: file,
         links: [],
         length,
         next: 0,
@@ -269,17 +281,18 @@ export const makePlacing = (placing: Placing) => {
         return { saved, stable: frame.stable ?? saved }
       }
       parents.pop()
-      const { links, names, object, read } = frame
+      const { links, names, object, read: file } = frame
+      if (file !== undefined) read--
       const { localPath } = object
       const trail = trailOf(frames.length - 1)
       const own =
         Predicate.isString(localPath) && names.includes("localPath")
           ? place({ ownPath: localPath, address: "unknown", identity: ownIdentity(localPath), path, trail })
           : undefined
-      const link = read === undefined ? chosen(links) : linkOf(read, trail)
+      const link = file === undefined ? chosen(links) : linkOf(file, trail)
       const linked = link && place(link)
       const placed = link?.writesPath === false ? own : (own ?? linked) && { ...linked, ...own }
-      if (read === undefined && links.length > 0) path.pop()
+      if (file === undefined && links.length > 0) path.pop()
       const saved = withPlaced(frame.saved ?? object, placed)
       const stable = frame.stable === undefined ? saved : withPlaced(frame.stable, placed)
       return { saved, stable: lasting === undefined ? stable : lasting(stable, { document, path, parents }) }
@@ -317,13 +330,14 @@ export const makePlacing = (placing: Placing) => {
       if (spend(part, name, frames.length)) yield
       const isText = Predicate.isString(part)
       if (isText ? !looksAtTexts : part === null || typeof part !== "object") {
+        if (Predicate.isString(part)) noLink(part, name)
         keep(frame, part, part)
         continue
       }
       if (frames.length > 1) path.push(name)
       part = withoutReplacement(part, path)
       if (Predicate.isString(part)) {
-        const saved = hasRules ? visitText(frame, part, name) : part
+        const saved = hasRules ? visitText(frame, part, name) : noLink(part, name)
         keep(frame, saved, areLinksSigned ? withoutSignatures(saved) : saved)
         if (frames.length > 1) path.pop()
       } else if (Predicate.isObject(part)) {

@@ -53,7 +53,7 @@ export interface FolderLook {
 
 /** The temporary and permanent files of the operating system, editors and browsers. */
 const ignored =
-  /^\.|^~\$|~$|\.(?:tmp|temp|part|partial|filepart|crdownload|download|swp)$|^(?:thumbs\.db|ehthumbs\.db|desktop\.ini|icon\r|\$recycle\.bin|system volume information|#recycle|#snapshot|~snapshot|@recycle|@recently-snapshot|network trash folder|lost\+found|__macosx|@eadir)$/i
+  /^\.|^~\$|~$|\.(?:tmp|temp|part|partial|filepart|crdownload|download|swp)$|^(?:thumbs\.db|ehthumbs\.db|desktop\.ini|icon\r|\$recycle\.bin|system volume information|#recycle|#snapshot|~snapshot|@recycle|@recently-snapshot|network trash folder|temporary items|recycler|trashbox|found\.\d{3}|lost\+found|__macosx|@eadir|@tmp|picasa\.ini|zbthumbnail\.info)$/i
 
 /** Vitrine's own file for the editors. It is never content, for any options. */
 export const problemsName = "VITRINE-PROBLEMS.txt"

@@ -15,11 +15,10 @@ import { makeGiveWay } from "../../../internal/nextTurn.ts"
 import { excerpt } from "../../../internal/printable.ts"
 import { type Warning, warningOf } from "../../../services/Warning.ts"
 import { mapParts } from "../../documents/jsonValues.ts"
-import { decode } from "../../documents/media/links.ts"
+import { decode, isElsewhere } from "../../documents/media/links.ts"
 import { isShownType } from "../../documents/media/mediaTypes.ts"
 import * as PathPattern from "../../documents/media/PathPattern.ts"
 import { bare, visible } from "../../documents/names.ts"
-import { isElsewhere } from "../../documents/recordMistakes.ts"
 
 /** The existing files. */
 export interface NamedFiles {
