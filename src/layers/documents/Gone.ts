@@ -255,9 +255,8 @@ const withoutGone = (had: Known["had"], { code, subject }: Warning): Known["had"
   Object.fromEntries(
     Object.entries(had).flatMap(([name, before]): ReadonlyArray<readonly [string, Had]> => {
       if (code === "gone:field") {
-        return [
-          [name, { ...before, fields: before.fields.filter((field) => `${name}/${field}` !== subject) }]
-        ]
+        const isGone = (field: string) => `${name}/${field}.`.startsWith(`${subject}.`)
+        return [[name, { ...before, fields: before.fields.filter((field) => !isGone(field)) }]]
       }
       if (name !== subject || !/^gone:(?:document|files|records)$/.test(code)) return [[name, before]]
       // An empty document that is also gone would otherwise be named again and again.

@@ -90,3 +90,16 @@ it.effect("a loss that is accepted while a fetch ends stays accepted", () =>
     expect(yield* fetch(rows(29))).toEqual([])
   }).pipe(Effect.provide(NodeContext.layer))
 )
+
+it.effect("a field that is gone is named with all that is inside it, and accepted with it", () =>
+  Effect.gen(function* () {
+    const { accept, fetch } = yield* sourceOf
+    yield* fetch(rows(12).map((row) => ({ ...row, size: { width: 4, height: 2 } })))
+    const without = yield* fetch(rows(12).map((row) => ({ ...row, size: { height: 2 } })))
+    expect(without).toMatchObject([{ code: "gone:field", subject: "bells/size.width" }])
+    const gone = yield* fetch(rows(12))
+    expect(gone).toMatchObject([{ code: "gone:field", subject: "bells/size" }])
+    yield* Effect.forEach(gone, accept)
+    expect(yield* fetch(rows(12))).toEqual([])
+  }).pipe(Effect.provide(NodeContext.layer))
+)
