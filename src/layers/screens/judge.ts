@@ -7,8 +7,8 @@ import { playersOf } from "./players.ts"
 import { screensOf } from "./screens.ts"
 import { unwatchedScreens } from "./unwatched.ts"
 
-export const judge: Judge = ({ now, readAt, state }) => {
-  const screens = screensOf(state, now, readAt)
+export const judge: Judge = ({ knownSince, now, readAt, state }) => {
+  const screens = screensOf(state, now, readAt, knownSince)
   const context = { now, state, screens, players: playersOf(state, now) }
   return {
     ...context,

@@ -20,12 +20,14 @@ type Found = Pick<ScreenStatus, "active" | "content" | "id" | "lastReport" | "si
 
 /**
  * The worst first. Omits unexpected screens that have closed, or whose lease has ended. `readAt` is when the screens of a
- * content were read: a screen is not silent because the disk is slow.
+ * content were read, and `knownSince` when they were first read: a screen is not silent because the disk is slow, or the
+ * start of the controller.
  */
 export const screensOf = (
   state: State,
   now: number,
-  readAt: (content: string) => number = () => now
+  readAt: (content: string) => number = () => now,
+  knownSince: (content: string) => number | undefined = () => Date.parse(state.system.startTime)
 ): ReadonlyArray<ScreenStatus> => {
   const { screens = [], startTime } = state.system
   const expected = new Map(screens.map((screen) => [screen.id, screen]))
@@ -34,8 +36,8 @@ export const screensOf = (
   const contents = contentsOf(state)
   const streams = streamsOf(state)
   const page = contentServersOf(state).find(([, { page }]) => page !== undefined)?.[1].page
-  const timeOf = ({ content = contents[0]?.[0] }: Pick<Found, "content">) =>
-    content === undefined ? now : readAt(content)
+  const timeOf = (content: string | undefined) => (content === undefined ? now : readAt(content))
+  const sinceOf = (content: string | undefined) => (content === undefined ? undefined : knownSince(content))
   const heard = contents.flatMap(([content, slice]) =>
     (slice.screens ?? []).map(
       (lastReport): Found => ({
@@ -52,7 +54,7 @@ export const screensOf = (
   const listed = heard.filter((screen) =>
     expected.has(screen.id)
       ? isHeardOf(screen) || !present.has(screen.id)
-      : screen.word !== "closed" && timeOf(screen) < Date.parse(screen.lastReport?.until ?? "")
+      : screen.word !== "closed" && timeOf(screen.content) < Date.parse(screen.lastReport?.until ?? "")
   )
   const unseen = screens
     .filter(({ id }) => !reported.has(id))
@@ -61,7 +63,7 @@ export const screensOf = (
         id,
         active: false,
         ...defined({ content: contents[0]?.[0] }),
-        ...unheardOf(streams.get(id), startTime, timeOf({}))
+        ...unheardOf(streams.get(id), startTime, timeOf(contents[0]?.[0]))
       })
     )
   return [...listed, ...unseen]
@@ -74,7 +76,10 @@ export const screensOf = (
         isExpected: expected.has(found.id),
         word: isClosed ? ("closed for the day" as const) : found.word
       }
-      return { ...screen, problems: mark([...problemsOf(screen, timeOf(screen), startTime, page)]) }
+      return {
+        ...screen,
+        problems: mark([...problemsOf(screen, timeOf(screen.content), sinceOf(screen.content), page)])
+      }
     })
     .toSorted(Order.mapInput(Order.number, rankOf))
 }
@@ -205,13 +210,13 @@ export const awayCodes: ReadonlySet<string> = new Set([
 
 /**
  * The problems of an expected screen are errors, because visitors see nothing, or something wrong. Those of another
- * screen are warnings, and its absence is none. `startTime` is the start of the controller, `page` the address of its
- * page.
+ * screen are warnings, and its absence is none. `knownSince` is when screens could first be heard of, if they could, and
+ * `page` the address of the page.
  */
 function* problemsOf(
   screen: Omit<ScreenStatus, "problems">,
   now: number,
-  startTime: string,
+  knownSince = Number.POSITIVE_INFINITY,
   page?: string
 ): Generator<Problem> {
   const { id, isExpected, lastReport, name, since, word } = screen
@@ -242,14 +247,15 @@ function* problemsOf(
         : "is hidden: its page no longer draws anything. Load the page again"
     yield { ...problem("screen:hidden", text), ...begun }
   }
-  if (word === "silent" && isExpected && isMissed(lastReport, since, now, startTime)) {
+  if (word === "silent" && isExpected && isMissed(lastReport, since, now, knownSince)) {
     const text = `last reported at ${since}: check that it is on, and start its page or program again`
     yield { ...problem("screen:silent", text), ...begun }
   }
-  if (word === "closed" && isExpected && lasts(settlingMs)) {
+  const isSettled = now - knownSince >= settlingMs
+  if (word === "closed" && isExpected && isSettled && lasts(settlingMs)) {
     yield { ...problem("screen:closed", `was closed at ${since}: start its page or program again`), ...begun }
   }
-  if (word === "never seen" && lasts(settlingMs)) {
+  if (word === "never seen" && isSettled) {
     const address = `${page ?? "its page with "}?screen=${encodeURIComponent(id)}`
     const text = `has shown nothing yet: open ${address}, or start its program with the id ${JSON.stringify(id)} (the "consumerId" of its ack)`
     yield { ...problem("screen:never-seen", text), ...begun }
@@ -268,8 +274,8 @@ function* problemsOf(
  * Whether the controller has listened long enough to miss this screen. After a start, it must listen as long as a
  * present screen may be silent.
  */
-const isMissed = (lastReport: Screen | undefined, since = "", now: number, startTime: string): boolean =>
-  lastReport === undefined || since >= startTime || now - Date.parse(startTime) >= silenceMs(lastReport)
+const isMissed = (lastReport: Screen | undefined, since = "", now: number, knownSince: number): boolean =>
+  lastReport === undefined || Date.parse(since) >= knownSince || now - knownSince >= silenceMs(lastReport)
 
 const runText = ({ since, visible }: NonNullable<Screen["runs"]>[number]): string =>
   `one since ${since}${visible === false ? ", hidden" : ""}`

@@ -100,11 +100,18 @@ export interface Remembered {
   readonly over: ReadonlyMap<string, number>
   /** By plugin: the last report, and since when none can be made of its slice. */
   readonly reports: ReadonlyMap<string, { readonly report: PluginReport; readonly failingSince?: number }>
+  /** By plugin: when its live fields were first known, in milliseconds since 1970. */
+  readonly knownSince: ReadonlyMap<string, number>
   /** The problems from before the restart, once they were recalled. */
   readonly earlier?: ReadonlyArray<OwnedProblem>
 }
 
-export const nothingRemembered: Remembered = { standing: new Map(), over: new Map(), reports: new Map() }
+export const nothingRemembered: Remembered = {
+  standing: new Map(),
+  over: new Map(),
+  reports: new Map(),
+  knownSince: new Map()
+}
 
 /** Adds the problems from before the restart, once. */
 export const recall = (

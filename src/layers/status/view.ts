@@ -34,9 +34,15 @@ const defaultOrder = 50
 
 type Reports = ReadonlyArray<readonly [plugin: string, report: PluginReport]>
 
-/** Judges the screens and players of a state; `readAt` is the time at which the fields of a plugin were read. */
+/**
+ * Judges the screens and players of a state. `readAt` is the time at which the fields of a plugin were read, `knownSince`
+ * the time of the first view with fields.
+ */
 export type Judge = (
-  input: Pick<ReportContext, "now" | "state"> & { readonly readAt: (plugin: string) => number }
+  input: Pick<ReportContext, "now" | "state"> & {
+    readonly readAt: (plugin: string) => number
+    readonly knownSince: (plugin: string) => number | undefined
+  }
 ) => Pick<ReportContext, "players" | "screens"> & { readonly reports: Reports }
 
 export const viewOf =
@@ -48,7 +54,21 @@ export const viewOf =
       plugins.flatMap(({ name, readAt }) => (readAt === undefined ? [] : [[name, readAt]]))
     )
     const readAt = (plugin: string) => times.get(plugin) ?? now
-    const { players, reports: judged, screens } = judge({ now, readAt, state })
+    const since = before === nothingRemembered ? Date.parse(system.startTime) : now
+    const known = plugins.flatMap(({ fields, name, unread }) =>
+      fields === undefined && unread !== undefined ? [] : [[name, since] as const]
+    )
+    const knownSince = new Map([...known, ...before.knownSince])
+    const {
+      players,
+      reports: judged,
+      screens
+    } = judge({
+      now,
+      readAt,
+      knownSince: (plugin) => knownSince.get(plugin),
+      state
+    })
     const made = reportsOf(input, { now, state, screens, players }, before.reports)
     const reports = [...judged, ...made.map(({ name, report }) => [name, report] as const)]
     const all = reports.map(([, report]) => report)
@@ -88,7 +108,7 @@ export const viewOf =
           problem
         }))
       },
-      remembered: { ...remembered, reports: new Map(made.map(({ last, name }) => [name, last])) }
+      remembered: { ...remembered, knownSince, reports: new Map(made.map(({ last, name }) => [name, last])) }
     }
   }
 

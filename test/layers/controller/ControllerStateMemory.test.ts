@@ -397,6 +397,29 @@ describe("a plugin whose live fields cannot be read", () => {
     }).pipe(Effect.provide(layer("persistent")))
   )
 
+  scenario("misses no screen until its screens were known for 15 s", function* ({ read, register }) {
+    const slice = { kind: "content", sources: {}, versionId: "1" }
+    const isFast = yield* Deferred.make<void>()
+    const codes = Effect.map(read, ({ view }) => view.problems.map(({ code }) => code))
+    yield* TestClock.adjust("20 seconds")
+    expect(yield* codes).toEqual([])
+    yield* register({
+      name: "content",
+      slice,
+      live: Effect.as(Deferred.await(isFast), slice),
+      report: reportedContent
+    })
+    yield* read
+    yield* TestClock.adjust("5 seconds")
+    expect(yield* codes).toEqual([])
+    yield* Deferred.succeed(isFast, undefined)
+    yield* read
+    yield* TestClock.adjust("14 seconds")
+    expect(yield* codes).toEqual([])
+    yield* TestClock.adjust("1 second")
+    expect(yield* codes).toEqual(["screen:never-seen", "screen:never-seen"])
+  })
+
   scenario("says why they fail", function* ({ read, register }) {
     yield* register({ name: "lamp", live: Effect.fail(new Error("no answer")) })
     yield* read

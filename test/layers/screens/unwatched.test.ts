@@ -128,11 +128,11 @@ describe("the problem of a player", () => {
         ["11:21", reports("11:21")]
       ])
     ).toEqual([
-      ["screen:never-seen left 09:00", "lamp left 11:00"],
-      ["screen:never-seen left 09:00", "lamp left 11:00", "player:silent hall-3 11:00"],
-      ["screen:never-seen left 09:00", "player:silent hall-3 11:00 forgotten", "lamp left 11:00 forgotten"],
-      ["screen:never-seen left 09:00", "lamp left 11:00"],
-      ["screen:never-seen left 09:00"]
+      ["lamp left 11:00"],
+      ["lamp left 11:00", "player:silent hall-3 11:00"],
+      ["player:silent hall-3 11:00 forgotten", "lamp left 11:00 forgotten"],
+      ["lamp left 11:00"],
+      []
     ])
   })
   it("waits until the player has judged it if the player was started again", () => {
