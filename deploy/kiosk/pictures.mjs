@@ -68,7 +68,8 @@ const openPipe = (input, output) => {
   let received = ""
   let sent = 0
   const browser = {
-    isOpen: false,
+    /** Why no pages are known, until they are. */
+    obstacle: "the browser does not answer yet through its debugging pipe",
     /** The pages, and the frames that have a process of their own, by session. */
     targets: new Map(),
     /** Gives the result, or `undefined` after an error. */
@@ -90,12 +91,12 @@ const openPipe = (input, output) => {
     }
   })
   const close = () => {
-    browser.isOpen = false
+    browser.obstacle = "the browser has closed its debugging pipe"
   }
   input.on("error", close)
   output.on("error", close).on("close", close)
   attach(browser, "page").then((result) => {
-    browser.isOpen = result !== undefined
+    browser.obstacle = result === undefined ? browser.obstacle : undefined
   })
   return browser
 }
@@ -123,8 +124,8 @@ const events = {
 
 /** Takes a picture of the page in front as JPEG, or gives the reason in words why there is none. */
 const takePicture = async (browser) => {
-  if (!browser.isOpen) {
-    return "the browser does not answer through its debugging pipe"
+  if (browser.obstacle !== undefined) {
+    return browser.obstacle
   }
   const { page, state } = await findFront(browser)
   if (page === undefined) {

@@ -239,13 +239,21 @@ describe.skipIf(isMissing("chromium"))("a picture of a screen", () => {
   )
 })
 
+interface Request {
+  readonly at: number
+  readonly body: Received.Received
+  readonly line: string
+  readonly type: string
+}
+
 /** A controller that gives these answers, the last one again and again, to the question what is wanted; with all requests. */
 const serveAnswers = Effect.fnUntraced(function* (...statuses: ReadonlyArray<number>) {
-  const requests: Array<{ readonly at: number; readonly line: string; readonly body: Received.Received }> = []
+  const requests: Array<Request> = []
   let asked = 0
   const server = createServer((request: IncomingMessage, response) => {
     const { headers, method, url } = request
-    requests.push({ at: Date.now(), body: Received.from(request), line: `${method} ${url}` })
+    const type = headers["content-type"] ?? ""
+    requests.push({ at: Date.now(), body: Received.from(request), line: `${method} ${url}`, type })
     const isRight = headers.authorization === `Bearer ${token}`
     const status = method === "PUT" ? 204 : statuses[Math.min(asked++, statuses.length - 1)]
     response.writeHead(isRight ? (status ?? 500) : 400, { "Vitrine-Picture": number }).end()
@@ -274,23 +282,18 @@ const noBrowser = [
 ]
 
 describe.concurrent("the watcher of a kiosk's browser, with PICTURES_TOKEN", () => {
-  it.scopedLive(
-    "keeps the token from the browser, and says that a browser without a pipe does not answer",
-    () =>
-      Effect.gen(function* () {
-        const { requests, url } = yield* serveAnswers(200, 204)
-        const { stdout } = yield* startWatcher([url, ...noBrowser])
-        expect(yield* stdout.until((text) => text.includes("\n"))).toBe("undefined --remote-debugging-pipe\n")
-        yield* eventually(Effect.sync(() => requests.length >= 2))
-        expect(requests.slice(0, 2).map(({ line }) => line)).toEqual([
-          "GET /vitrine/pictures/wanted?screen=left%20wall",
-          "PUT /vitrine/pictures/left%20wall"
-        ])
-        expect(yield* requests[1]?.body.whole ?? Effect.succeed("")).toBe(
-          "the browser does not answer through its debugging pipe"
-        )
-        yield* eventually(Effect.sync(() => requests.length === 3))
-      })
+  it.scopedLive("keeps the token from the browser, and says that a browser has closed its pipe", () =>
+    Effect.gen(function* () {
+      const { requests, url } = yield* serveAnswers(200)
+      const { stdout } = yield* startWatcher([url, ...noBrowser])
+      expect(yield* stdout.until((text) => text.includes("\n"))).toBe("undefined --remote-debugging-pipe\n")
+      const reason = "the browser has closed its debugging pipe"
+      yield* eventually(Effect.sync(() => requests.some(({ body }) => body.text() === reason)))
+      expect(requests.slice(0, 2).map(({ line }) => line)).toEqual([
+        "GET /vitrine/pictures/wanted?screen=left%20wall",
+        "PUT /vitrine/pictures/left%20wall"
+      ])
+    })
   )
 
   it.scopedLive("says once that the controller refuses it, and asks five minutes later", () =>
@@ -317,5 +320,41 @@ describe.concurrent("the watcher of a kiosk's browser, with PICTURES_TOKEN", () 
       })
       expect(yield* asBefore.stdout.until((text) => text.includes("\n"))).toMatch(/^(undefined)? \n$/)
     })
+  )
+})
+
+describe.skipIf(isMissing("python3"))("the example for other programs than Chromium", () => {
+  it.scopedLive.each([
+    ["printf", "\\377\\330\\377…", "image/jpeg", Buffer.from("/9j/4oCm", "base64")],
+    ["sh", "echo The display is off >&2; exit 1", "text/plain", Buffer.from("The display is off")]
+  ] as const)(
+    "sends the picture of a command, or the reason why there is none: %s",
+    ([program, text, type, body]) =>
+      Effect.gen(function* () {
+        const { requests, url } = yield* serveAnswers(200, 204)
+        const command = program === "sh" ? [program, "-c", text] : [program, text]
+        yield* Effect.acquireRelease(
+          Effect.sync(() =>
+            spawn(
+              pathOf("python3"),
+              [
+                `${repository}/scratchpad/engines/screen_pictures.py`,
+                new URL(url).origin,
+                "left wall",
+                ...command
+              ],
+              { env: { ...process.env, PICTURES_TOKEN: token }, stdio: "ignore" }
+            )
+          ),
+          (program) => Effect.sync(() => program.kill())
+        )
+        yield* eventually(Effect.sync(() => requests.length >= 3))
+        expect(requests.slice(0, 2).map(({ line }) => line)).toEqual([
+          "GET /vitrine/pictures/wanted?screen=left%20wall",
+          "PUT /vitrine/pictures/left%20wall"
+        ])
+        expect(requests[1]?.type).toMatch(type)
+        expect(requests[1]?.body.bytes()).toEqual(body)
+      })
   )
 })
