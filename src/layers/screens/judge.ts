@@ -9,7 +9,7 @@ import { unwatchedScreens } from "./unwatched.ts"
 
 export const judge: Judge = ({ knownSince, now, readAt, state }) => {
   const screens = screensOf(state, now, readAt, knownSince)
-  const context = { now, state, screens, players: playersOf(state, now) }
+  const context = { now, state, screens, players: playersOf(state, now, knownSince) }
   return {
     ...context,
     reports: [

@@ -27,13 +27,15 @@ const missedMs = 10 * 60_000
 interface Hub {
   /** In milliseconds since 1970. */
   readonly now: number
-  readonly startTime: string
+  /** Since when it could receive reports, in milliseconds since 1970; `undefined` if that is not known yet. */
+  readonly since: number | undefined
   readonly takesReports: boolean
 }
 
 export function* problemsOf(player: Omit<PlayerStatus, "problems">, hub: Hub): Generator<Problem> {
   const { id, isExpected, lastReport, name, since, word } = player
   const lasts = (millis: number) => since === undefined || hub.now - Date.parse(since) >= millis
+  const listensFor = (millis: number) => hub.since !== undefined && hub.now - hub.since >= millis
   const problem = (code: string, severity: Problem["severity"], text: string): Problem => ({
     code,
     severity,
@@ -47,7 +49,7 @@ export function* problemsOf(player: Omit<PlayerStatus, "problems">, hub: Hub): G
     return
   }
   if (lastReport === undefined) {
-    if (lasts(settlingMs)) {
+    if (listensFor(settlingMs)) {
       const report = hub.takesReports
         ? `configure the replica whose node has the id ${JSON.stringify(id)} to report to this machine`
         : "this machine accepts no reports. Configure contentServer({ reports: { token } })"
@@ -56,9 +58,8 @@ export function* problemsOf(player: Omit<PlayerStatus, "problems">, hub: Hub): G
     return
   }
   if (word === "silent") {
-    // Problems from before the start of the hub do not count: it was off, and could not receive reports.
-    const hasListened = hub.now - Date.parse(hub.startTime) >= silentMs
-    if (!hasListened || (!isExpected && lasts(missedMs))) {
+    // Silence from before the start of the hub does not count: it was off, and could not receive reports.
+    if (!listensFor(silentMs) || (!isExpected && lasts(missedMs))) {
       return
     }
     const text =

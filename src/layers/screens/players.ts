@@ -10,20 +10,26 @@ import { type PlayerStatus, type PlayerWord, playerWords } from "../../services/
 import { openAt } from "../status/openingHours.ts"
 import { withMutes } from "../status/problems.ts"
 import { tones, worstTone } from "../status/rows.ts"
-import { contentServersOf, contentsOf, takesReports } from "../status/slices.ts"
+import { contentServersOf, contentsOf } from "../status/slices.ts"
 import { codes } from "../status/view.ts"
 import { hubTime, isRestarting, problemsOf, silentMs } from "./playerProblems.ts"
 import { awayCodes, isAwayWord } from "./screens.ts"
 
 type State = Pick<GlobalState, "plugins" | "system">
 
-/** The worst first. */
-export const playersOf = (state: State, now: number): ReadonlyArray<PlayerStatus> => {
+/** The worst first. `knownSince` is when the players of a content server were first read. */
+export const playersOf = (
+  state: State,
+  now: number,
+  knownSince: (server: string) => number | undefined = () => Date.parse(state.system.startTime)
+): ReadonlyArray<PlayerStatus> => {
   const { players = [], startTime } = state.system
   const expected = new Map(players.map((player) => [player.id, player]))
   const openSince = openAt(state.system, now)
   const mark = withMutes(state, now)
-  const hub = { now, startTime, takesReports: takesReports(state) }
+  const server = contentServersOf(state).find(([, { players }]) => players !== undefined)?.[0]
+  const since = server === undefined ? Date.parse(startTime) : knownSince(server)
+  const hub = { now, since, takesReports: server !== undefined }
   const judge = (id: string, reported: Reported | undefined): PlayerStatus => {
     const { hours, label } = expected.get(id) ?? {}
     const since = openSince(hours)

@@ -176,6 +176,19 @@ describe("a player is", () => {
     expect(playersAt({ ...given, expected: [] }, 600)[0]?.problems).toEqual([])
   })
 
+  it("missed only when the hub, whose disk may be slow, has listened for that long", () => {
+    const codesAt = (given: Case, seconds: number, listens?: number) =>
+      playersOf(stateOf(given), start + seconds * 1000, () => listens && start + listens * 1000).flatMap(
+        ({ problems }) => problems.map(({ code }) => code)
+      )
+    const silent = { players: [hall3], expected }
+    expect(codesAt(silent, 324, 300)).toEqual([])
+    expect(codesAt(silent, 325, 300)).toEqual(["player:silent"])
+    expect(codesAt({ players: [], expected }, 359, 300)).toEqual([])
+    expect(codesAt({ players: [], expected }, 360, 300)).toEqual(["player:never-seen"])
+    expect([codesAt(silent, 360), codesAt({ players: [], expected }, 360)]).toEqual([[], []])
+  })
+
   it("silent without any problem until a hub that was off has listened for 25 seconds", () => {
     const players = [{ ...hall3, versionId: older, problems: [error] }]
     const other = { host: "box-4", address: "10.0.0.4", heardAt: at(299) }
