@@ -102,4 +102,5 @@ export class NoSuchWarning extends Schema.TaggedError<NoSuchWarning>()("vitrine/
 
 const maxListed = 20
 
-const nameOf = ({ code, subject }: Pick<Warning, "code" | "subject">): string => shellWords(code, subject)
+const nameOf = ({ code, subject }: Pick<Warning, "code" | "subject">): string =>
+  shellWords(code, ...(subject === "" ? [] : [subject]))

@@ -12,7 +12,7 @@ import type { GlobalState, Row } from "../../services/StatusSnapshot.ts"
 import type { Hold, KeptSource, VersionOverview } from "../../services/VersionStore.ts"
 import type { ContentStatus, ScreenStatus } from "../../services/View.ts"
 import { warningCodes } from "../../services/Warning.ts"
-import { countOn, problemRows, screenRows } from "../screens/screens.ts"
+import { countOn, screenRows } from "../screens/screens.ts"
 import { oldText, violationText } from "../status/contentText.ts"
 import { isOpen } from "../status/openingHours.ts"
 import { kv, list, text } from "../status/rows.ts"
@@ -86,7 +86,7 @@ const statusOf = (name: string, slice: ContentState, state: GlobalState): Conten
       fetchedPercent: fetchedPercent(slice),
       lastFetch: lastFetch && {
         timestamp: lastFetch.timestamp,
-        result: resultOf(lastFetch),
+        result: resultOf(lastFetch, slice),
         ...defined({ failure })
       }
     })
@@ -183,7 +183,6 @@ export const rows = (slice: ContentState, shownBy: ReadonlyArray<ScreenStatus>):
   return [
     kv("Active version", activeOf(slice)),
     ...oldIn(slice).map((source) => oldRow(slice, source)),
-    ...problemRows(shownBy),
     ...(held === undefined ? [] : [holdRow(activeOf(slice), held)]),
     ...(rejection === undefined ? [] : [rejectionRow(rejection)]),
     lastFetchRow(slice),
@@ -252,7 +251,8 @@ const versionRow =
   }
 
 /** The error is in the rows of its source, so this row does not repeat it. */
-const lastFetchRow = ({ lastFetch, rejection, sources }: ContentState): Row => {
+const lastFetchRow = (slice: ContentState): Row => {
+  const { lastFetch, rejection, sources } = slice
   if (lastFetch === undefined) {
     return kv("Last fetch", "none yet", "neutral")
   }
@@ -262,24 +262,26 @@ const lastFetchRow = ({ lastFetch, rejection, sources }: ContentState): Row => {
     const isInSource = Object.values(sources).some(({ lastError }) => lastError?.message === message)
     const text = failureText(message, rejection)
     const failure = isInSource && text === message ? "see its source below" : text
-    return kv("Last fetch", `${timestamp}, ${resultOf(lastFetch)}: ${failure}`, "error")
+    return kv("Last fetch", `${timestamp}, failed: ${failure}`, "error")
   }
   return kv(
     "Last fetch",
-    `${timestamp}, ${countsText(lastFetch)}, ${resultOf(lastFetch)}`,
+    `${timestamp}, ${countsText(lastFetch)}, ${resultOf(lastFetch, slice)}`,
     lastFetch.kept === undefined ? "ok" : "warn"
   )
 }
 
 /** What a fetch did: `new version; failed: tours`. */
-const resultOf = (lastFetch: NonNullable<ContentState["lastFetch"]>): string => {
+const resultOf = (lastFetch: NonNullable<ContentState["lastFetch"]>, { versionId }: ContentState): string => {
   if ("error" in lastFetch) return "failed"
   const { changed, held, kept = [] } = lastFetch
-  const result = changed
+  const { waiting } = held ?? {}
+  const isNew = changed || (waiting !== undefined && waiting === versionId) // its hold has ended
+  const result = isNew
     ? "new version"
-    : held?.waiting === undefined
+    : waiting === undefined
       ? "nothing changed"
-      : `version ${held.waiting} waits`
+      : `version ${waiting} waits`
   return kept.length === 0 ? result : `${result}; failed: ${kept.map(({ sourceId }) => sourceId).join(", ")}`
 }
 

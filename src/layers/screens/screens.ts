@@ -10,7 +10,7 @@ import type { ScreenStatus, ScreenWord } from "../../services/View.ts"
 import { isHidden, reportsItself, silenceMs } from "../leases/Consumers.ts"
 import { openAt } from "../status/openingHours.ts"
 import { withMutes } from "../status/problems.ts"
-import { firstRows, kv, problemRow, tones, worstTone } from "../status/rows.ts"
+import { firstRows, kv, tones, worstTone } from "../status/rows.ts"
 import { contentServersOf, contentsOf, transportsOf } from "../status/slices.ts"
 
 type State = Pick<GlobalState, "plugins" | "system">
@@ -160,13 +160,6 @@ const silentAt = (lastReport: Screen, stream: Stream | undefined): number => {
     ? Number.POSITIVE_INFINITY
     : Date.parse(heardAt) + silenceMs(lastReport)
 }
-
-/** A row for each problem of the screens. */
-export const problemRows = (screens: ReadonlyArray<ScreenStatus>): ReadonlyArray<Row> =>
-  firstRows(
-    screens.flatMap(({ problems }) => problems),
-    problemRow
-  )
 
 /** A row for each screen. */
 export const screenRows = (screens: ReadonlyArray<ScreenStatus>): ReadonlyArray<Row> =>

@@ -57,7 +57,7 @@ it.scopedLive("vitrine accept lists the warnings that can be accepted, and ends 
     ])
     for (const wrong of [["gone:document"], ["gone:document", "museum"], ["content:more", "museum"]]) {
       expect(String(yield* Effect.flip(accept(...wrong)))).toContain(
-        `There is no warning ${wrong[0]} ${wrong[1] ?? '""'}. There are: gone:document museum/rooms, file:missing "museum/objects/big picture".`
+        `There is no warning ${wrong.join(" ")}. There are: gone:document museum/rooms, file:missing "museum/objects/big picture".`
       )
     }
     expect(yield* accept("gone:document", "museum/rooms", "--by", "anna")).toEqual([

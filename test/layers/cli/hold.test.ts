@@ -2,6 +2,7 @@
  * Undoing where no controller runs, and where none could be started.
  */
 import { hostname } from "node:os"
+import { dirname } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { describe, expect, it, vi } from "@effect/vitest"
@@ -101,6 +102,14 @@ describe("without a controller, the versions on disk", () => {
       expect(yield* said("versions")).toMatch(
         new RegExp(`^${second}  active\n.*\n  released .* by anna@${hostname()}\n`)
       )
+      const fs = yield* FileSystem.FileSystem
+      const manifest = `${dirname(file)}/shown/manifest.json`
+      const text = yield* fs.readFileString(manifest)
+      yield* fs.writeFileString(
+        manifest,
+        text.replace(/"by": ?"anna@[^"]*"/, `"until": "2026-11-21T08:00:00.000Z"`)
+      )
+      expect(yield* said("versions")).toMatch(/\n {2}released [^\n]*: the hold until [^\n]+ has ended\n/)
     }).pipe(Effect.provide(platform))
   )
 

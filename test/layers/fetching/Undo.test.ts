@@ -123,6 +123,7 @@ describe("going back", () => {
         { payload: { versionId: third } }
       ])
       expect(yield* contentState).not.toHaveProperty("held")
+      expect(yield* rowValue("Last fetch")).toMatch(/, new version$/)
       const last = [marked(false, false), marked(false, false), marked(true, false)]
       expect(yield* contentState).toMatchObject({ versionId: third, versions: last })
       expect(yield* rowOf("Held")).toBe(undefined)
