@@ -212,8 +212,16 @@ const openAt = Effect.fnUntraced(function* (reader: ReaderName, world: World, op
   return { accept, opened: { give: stand.give, fetch, types, check, fresh, poll } }
 })
 
+/** Runs in the time of the machine, which processes need. */
+const inRealTime = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.map(effect, (value) => ({ value }))
+
 /** Content of one source, in a folder that may have versions of it. */
-export const contentOf = Effect.fnUntraced(function* (source: ContentSourceDefinition, folder?: string) {
+export const contentOf = Effect.fnUntraced(function* (
+  source: ContentSourceDefinition,
+  folder?: string,
+  isRealTime = false
+) {
+  const inTime = isRealTime ? inRealTime : withAdvancingClock
   const context = yield* Layer.build(services)
   return yield* Effect.gen(function* () {
     const cwd = folder ?? (yield* temporary)
@@ -224,7 +232,7 @@ export const contentOf = Effect.fnUntraced(function* (source: ContentSourceDefin
     const { state } = yield* ControllerState
     let given: ReadonlyArray<Warning> = []
     const run = (type: "content.fetch" | "content.check") =>
-      Effect.map(withAdvancingClock(Effect.either(withLog(log)(dispatch({ type })))), ({ value }) => value)
+      Effect.map(inTime(Effect.either(withLog(log)(dispatch({ type })))), ({ value }) => value)
     const fetch = Effect.gen(function* () {
       const result = yield* run("content.fetch")
       const error = Either.match(result, { onLeft: ({ message }) => message, onRight: () => undefined })
