@@ -97,6 +97,9 @@ export interface ScreenPicturesService {
   /** The last picture of a screen, an hour at most. */
   readonly last: (screen: string) => Effect.Effect<Option.Option<ScreenPicture>>
 
+  /** The screens whose last picture is kept, and its time, as in `ScreenPicture`. */
+  readonly times: Effect.Effect<ReadonlyArray<{ readonly screen: string; readonly takenAt: string }>>
+
   /** Why a screen cannot be asked for a picture now; `None` if it can. */
   readonly obstacle: (screen: string) => Effect.Effect<Option.Option<NoPicture>>
 
@@ -120,6 +123,7 @@ const off: ScreenPicturesService = {
   open: () => Effect.succeed(Effect.void),
   ask: (screen) => new NoPicture({ screen, reason: "off" }),
   last: () => Effect.succeedNone,
+  times: Effect.succeed([]),
   obstacle: (screen) => Effect.succeedSome(new NoPicture({ screen, reason: "off" })),
   watched: Effect.succeed([]),
   wanted: () => Effect.succeedNone,

@@ -4,7 +4,6 @@
 
 import * as Effect from "effect/Effect"
 import * as Number from "effect/Number"
-import * as Option from "effect/Option"
 import * as Struct from "effect/Struct"
 import { type ContentCounts, sumCounts } from "../../internal/contentCounts.ts"
 import { defined } from "../../internal/schemas.ts"
@@ -18,7 +17,7 @@ import { isOff } from "../screens/players.ts"
 import { countOn } from "../screens/screens.ts"
 import { isHealthy } from "../status/rows.ts"
 import type { Actions } from "./Access.ts"
-import { type AskedTile, playerTiles, screenTiles, type Tiles } from "./tiles.ts"
+import { playerTiles, screenTiles, type Tiles } from "./tiles.ts"
 
 export interface Overview extends Pick<View, "now" | "problems" | "word"> {
   readonly isHealthy: boolean
@@ -30,6 +29,8 @@ export interface Overview extends Pick<View, "now" | "problems" | "word"> {
   /** The number of all problems, if `problems` does not contain all. */
   readonly problemCount?: number
   readonly screens: Tiles
+  /** The times of the last pictures of screens, ISO 8601, UTC, by the ids in `asked`. */
+  readonly pictures: ReadonlyArray<{ readonly screen: string; readonly takenAt: string }>
   /** Missing if no player is expected, and none can report. */
   readonly players?: Tiles
 }
@@ -62,26 +63,7 @@ const patience = "5 seconds"
 export const makeOverview = Effect.fnUntraced(function* (actions: Actions) {
   const commands = yield* CommandBus
   const { read } = yield* ControllerState
-  const pictures = yield* ScreenPictures
-
-  const withPicture = (screen: AskedTile) =>
-    Effect.map(
-      pictures.last(screen.id),
-      Option.match({
-        onNone: () => screen,
-        onSome: ({ takenAt }): AskedTile => ({ ...screen, takenAt })
-      })
-    )
-
-  const withPictures = ({ shown, words }: Tiles): Effect.Effect<Tiles> =>
-    Effect.map(
-      Effect.forEach(shown, (tile) =>
-        tile.asked === undefined
-          ? Effect.succeed(tile)
-          : Effect.map(Effect.forEach(tile.asked, withPicture), (asked) => ({ ...tile, asked }))
-      ),
-      (shown) => ({ shown, words })
-    )
+  const { times } = yield* ScreenPictures
 
   const versionsOf = (name: string) =>
     contentCommands(name)
@@ -107,11 +89,12 @@ export const makeOverview = Effect.fnUntraced(function* (actions: Actions) {
       startTime: header.startTime,
       actions,
       contents,
-      screens: yield* withPictures(screenTiles(screens)),
+      screens: screenTiles(screens),
+      pictures: yield* times,
       ...defined({
         node: header.node,
         problemCount: problems.length > maxProblems ? problems.length : undefined,
-        players: players && (yield* withPictures(playerTiles(players)))
+        players: players && playerTiles(players)
       })
     } satisfies Overview
   })

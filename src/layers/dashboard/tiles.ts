@@ -29,19 +29,10 @@ export interface Tile {
     readonly count: number
     readonly unwell: ReadonlyArray<Pick<Tile, "name" | "word" | "tone">>
   }
-  /** Its screens; missing if no screen can be asked. */
-  readonly asked?: ReadonlyArray<AskedTile>
+  /** The names of its screens, and their ids for `content.screen` and pictures; missing if no screen can be asked. */
+  readonly asked?: ReadonlyArray<{ readonly id: string; readonly name: string }>
   /** The content of a screen; missing for a player. */
   readonly content?: string
-}
-
-/** A screen that can be asked for actions and pictures. */
-export interface AskedTile {
-  /** As in `content.screen`. */
-  readonly id: string
-  readonly name: string
-  /** The time of its last picture, ISO 8601, UTC; missing if none is kept. */
-  readonly takenAt?: string
 }
 
 export interface Tiles {

@@ -112,11 +112,11 @@ export const make = Effect.map(monotonicMillis, (startedAt): ScreenPicturesServi
       })
     ).pipe(Effect.flatten)
 
-  const keptAt = (screen: string, now: number): Option.Option<Kept> => {
+  const keptAt = (now: number): ReadonlyMap<string, Kept> => {
     for (const [screen, { until }] of pictures) {
       if (now >= until) pictures.delete(screen)
     }
-    return Option.fromNullable(pictures.get(screen))
+    return pictures
   }
 
   const wantAt = (screen: string, now: number): Option.Option<WantedPicture> =>
@@ -159,7 +159,8 @@ export const make = Effect.map(monotonicMillis, (startedAt): ScreenPicturesServi
   return {
     open,
     ask,
-    last: (screen) => step((now) => keptAt(screen, now)),
+    last: (screen) => step((now) => Option.fromNullable(keptAt(now).get(screen))),
+    times: step((now) => Array.map([...keptAt(now)], ([screen, { takenAt }]) => ({ screen, takenAt }))),
     obstacle: (screen) => step((now) => obstacleAt(screen, now)),
     watched: step((now) => [...seen].filter(([, at]) => isSeen(at, now)).map(([screen]) => screen)),
     wanted: (screen) =>

@@ -139,23 +139,20 @@ describe("POST /picture", () => {
   )
 })
 
-describe("the tile of a screen", () => {
-  it.effect("has the time of the last picture for an hour, and no picture", () =>
+describe("the page", () => {
+  it.effect("gets the times of the last pictures for an hour, and no picture", () =>
     Effect.gen(function* () {
-      const tile = Effect.map(Effect.flatten(makeOverview("open")), ({ screens }) => screens.shown[0]?.asked)
-      const at = "1970-01-01T00:00:00.000Z"
-      const until = "1970-01-02T00:00:00.000Z"
-      yield* dashboard.setContent({
-        sources: {},
-        screens: [{ id: "left", versionId: "19700101T000000Z", shownSince: at, heardAt: at, until }]
-      })
-      const own = { id: "left", name: "left" }
+      const { pictures, ...others } = yield* Effect.flatten(makeOverview("open"))
+      expect(pictures).toEqual([])
       yield* open()
-      expect(yield* tile).toEqual([own])
       yield* postWith(Either.right(jpeg))
-      expect(yield* tile).toEqual([{ ...own, takenAt: at }])
+      const times = Effect.map(Effect.flatten(makeOverview("open")), ({ pictures }) => pictures)
+      expect(yield* Effect.flatten(makeOverview("open"))).toEqual({
+        ...others,
+        pictures: [{ screen: "left", takenAt: "1970-01-01T00:00:00.000Z" }]
+      })
       yield* TestClock.adjust("1 hour")
-      expect(yield* tile).toEqual([own])
+      expect(yield* times).toEqual([])
     }).pipe(over())
   )
 })

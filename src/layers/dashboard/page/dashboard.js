@@ -173,7 +173,7 @@ const setAway = (away) => {
 }
 
 const showOverview = (overview) => {
-  const { actions, contents, node, players, screens, startTime, word } = overview
+  const { actions, contents, node, pictures, players, screens, startTime, word } = overview
   seen = overview
   setAway(false)
   setActions(actions)
@@ -184,7 +184,7 @@ const showOverview = (overview) => {
   show("connection", "live", () => [`live from ${location.host}`])
   show("running", startTime, () => ["running since ", moment(startTime)])
   showProblems(overview)
-  show("tiles", { actions, content: contents[0]?.name, players, screens }, renderTiles)
+  show("tiles", { actions, content: contents[0]?.name, pictures, players, screens }, renderTiles)
   showContents(overview)
 }
 

@@ -37,9 +37,9 @@ const showPicture = async (screen, response) => {
 byId("close").onclick = () => byId("picture").close()
 
 /** The last picture of a screen, which another page may have asked for. */
-export const renderPicture = (screen) => {
+export const renderPicture = (times) => (screen) => {
   const figure = figureOf(screen)
-  const { takenAt } = screen
+  const takenAt = times.find((time) => time.screen === screen.id)?.takenAt
   if (figure.takenAt !== takenAt) {
     figure.takenAt = takenAt
     setPicture(figure)

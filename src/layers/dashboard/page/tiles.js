@@ -85,7 +85,7 @@ const renderTile = (isHub, context) => (tile) => {
     text === undefined ? [] : h("p", { className: "text" }, readable(text)),
     screens === undefined || screens.unwell.length === 0 ? [] : h("ul", {}, screens.unwell.map(renderUnwell)),
     asked,
-    context.actions === "off" ? [] : (tile.asked ?? []).map(renderPicture)
+    context.actions === "off" ? [] : (tile.asked ?? []).map(renderPicture(context.pictures))
   )
 }
 
