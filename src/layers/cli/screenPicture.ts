@@ -16,8 +16,8 @@ export const takePicture = Effect.fnUntraced(function* (screen: string, out: str
   const { picture } = yield* IpcClient
   yield* Console.log(
     screen.includes("/")
-      ? `Screen ${screen} is asked for a picture with the next report of its player, within ten seconds. It may take 90 seconds.`
-      : `Screen ${screen} is asked for a picture, which takes a few seconds.`
+      ? `A picture of screen ${screen} is asked for with the next report of its player, within ten seconds, and comes within 90 seconds.`
+      : `A picture of screen ${screen} takes a few seconds.`
   )
   const { jpeg, takenAt } = yield* picture(screen)
   const file = resolve(out ?? `${fileName(screen.replaceAll("/", "-"))}.jpg`)

@@ -159,15 +159,15 @@ const listen: (
       body: RequestBody.read
     })
     const { read } = yield* ControllerState
-    const { ask } = yield* ScreenPictures
+    const { ask, watched } = yield* ScreenPictures
     const takePicture = Effect.fnUntraced(function* (screen: string) {
       const { view } = yield* read
       const known = screensToAsk(view)
-      return yield* Effect.mapError(ask(screen), (error) =>
-        error.reason === "unseen" && !known.includes(screen)
-          ? new UnknownScreen({ screen: printableLine(screen, maxName), known })
-          : error
-      )
+      // A screen that has never reported may have a watcher all the same.
+      if (!known.includes(screen) && !(yield* watched).includes(screen)) {
+        return yield* new UnknownScreen({ screen: printableLine(screen, maxName), known })
+      }
+      return yield* ask(screen)
     })
     const picture = RequestBody.read.pipe(
       Effect.flatMap((body) => decodePicture(Buffer.from(body).toString("utf8"))),

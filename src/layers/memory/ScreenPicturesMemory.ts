@@ -91,6 +91,13 @@ export const make = Effect.map(monotonicMillis, (startedAt): ScreenPicturesServi
       : Option.some(new NoPicture({ screen, reason: "unseen" }))
   }
 
+  const isLate = (screen: string) =>
+    Effect.flatten(
+      step((now) =>
+        Option.getOrElse(obstacleAt(screen, now), () => new NoPicture({ screen, reason: "late" }))
+      )
+    )
+
   const ask: ScreenPicturesService["ask"] = (screen) =>
     step((now) =>
       Option.match(obstacleAt(screen, now), {
@@ -103,10 +110,8 @@ export const make = Effect.map(monotonicMillis, (startedAt): ScreenPicturesServi
             ring()
           }
           return Deferred.await(want.outcome).pipe(
-            Effect.timeoutFail({
-              duration: want.at + wantedForMs - now,
-              onTimeout: () => new NoPicture({ screen, reason: "late" })
-            })
+            Effect.timeoutOption(want.at + wantedForMs - now),
+            Effect.flatMap(Option.match({ onNone: () => isLate(screen), onSome: Effect.succeed }))
           )
         }
       })

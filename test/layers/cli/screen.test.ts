@@ -104,7 +104,7 @@ it.scopedLive("vitrine screen picture writes the picture to a file, and replaces
     yield* fs.writeFileString(file, "earlier")
     yield* answers(Either.right(jpeg))
     const [first, last] = yield* say("picture", "left", "--out", file)
-    expect(first).toBe("Screen left is asked for a picture, which takes a few seconds.")
+    expect(first).toBe("A picture of screen left takes a few seconds.")
     expect(last).toMatch(new RegExp(`^${file} shows it as of \\d\\d:\\d\\d:\\d\\d \\(3 bytes\\)\\.$`))
     expect(yield* fs.readFile(file)).toEqual(Buffer.from(jpeg))
   }).pipe(withLog([]), Effect.provide(platform), Effect.provide(ScreenPicturesMemory.layer))
