@@ -205,7 +205,7 @@ const linkedValue = (
   }
   if (Array.isArray(value)) return value.map(recordOf)
   if (!Predicate.isString(value) || records.has(value)) return recordOf(value)
-  const ids = value.split(",").map((id) => id.trim())
+  const ids = value.split(",").flatMap((id) => id.trim() || [])
   if (!ids.some((id) => records.has(id))) return value.trim() === "" ? value : recordOf(value)
-  return ids.length > 1 ? ids.map(recordOf) : recordOf(value.trim())
+  return ids.length > 1 ? ids.map(recordOf) : recordOf(ids[0])
 }

@@ -114,6 +114,14 @@ describe("links between documents", () => {
     })
   )
 
+  it.effect("have no empty id between commas, and at the end of a list", () =>
+    Effect.gen(function* () {
+      const texts = ["m1,", "m1,, m1", " , "].map((maker, id) => ({ id, maker }))
+      const [found] = yield* linking({ maker: "makers" }, [list("objects", texts), list("makers", makers)])
+      expect(found.objects).toEqual([{ id: 0, maker: ada }, { id: 1, maker: [ada, ada] }, texts[2]])
+    })
+  )
+
   it.effect("fail if the document is missing, or is no list", () =>
     Effect.gen(function* () {
       const value: Document<never> = { name: "makers", content: Value({ value: Effect.succeed({}) }) }
