@@ -28,7 +28,7 @@ const withPictures = (files: number, run: (directory: string) => Promise<Figures
     for (const [index, path] of paths.entries()) {
       if (index % 100 === 0) mkdirSync(join(directory, "content", `${index / 100}`))
       const file = join(directory, "content", path)
-      writeFileSync(file, picture.fill(`picture ${index} `))
+      writeFileSync(file, picture.fill(`\0picture ${index} `))
       utimesSync(file, yesterday, yesterday)
     }
     const rows = paths.map((path, index) => `${index},Object ${index},${path}\n`)

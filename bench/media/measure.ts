@@ -41,7 +41,7 @@ const withServer = async <A>(
     const yesterday = new Date(Date.now() - 86_400_000)
     for (let index = 0; index < files; index++) {
       const file = join(folder, "files", `${index}.jpg`)
-      writeFileSync(file, Buffer.alloc(bytes, `picture ${index} `))
+      writeFileSync(file, Buffer.alloc(bytes, `\0picture ${index} `))
       utimesSync(file, yesterday, yesterday)
     }
     const port = await freePort()

@@ -129,7 +129,7 @@ export const attachmentsFolder = ({ bytes, perRecord, records }: AttachmentsPlan
         Title: `Object no. ${record}`,
         Pictures: Array.from({ length: perRecord }, (_, picture) => {
           const file = `pictures/${record}-${picture}.jpg`
-          content.fill(`${file} `)
+          content.fill(`\0${file} `)
           writeFileSync(join(directory, file), content)
           age(join(directory, file))
           return { file }

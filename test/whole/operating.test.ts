@@ -101,9 +101,9 @@ export default defineConfig({
         status: 1,
         stderr: expect.stringContaining("There are: gone:document museum/rooms.")
       })
-      expect((yield* vitrine(...command.split(" "))).stdout).toMatch(/^Accepted: .*"rooms" is gone/)
+      expect((yield* vitrine(...command.split(" "))).stdout).toMatch(/^Accepted: .*rooms: it is gone/)
       expect(yield* status).toMatch(/^OK\n/)
-      expect(yield* controller.logged(/(Accepted by .*@.*: Document "rooms" is gone)/)).toBeDefined()
+      expect(yield* controller.logged(/(Accepted by .*@.*: rooms: it is gone)/)).toBeDefined()
       yield* controller.signal("SIGKILL")
       yield* start
       expect(yield* fetched).toMatch(/^OK\n/)
@@ -298,7 +298,7 @@ export default defineConfig({
       expect((yield* vitrine("start", "--detach", ...gone)).stderr).toMatch(
         /^The controller was not started\. The log cannot be written to \S*any\.log: /
       )
-      expect(yield* list(".vitrine")).toEqual(["controller.log"])
+      expect(yield* list(".vitrine")).toEqual(["controller.log", "translated"])
       expect(yield* read(".vitrine/controller.log")).toMatch(
         /^\S+Z {2}error {2}The controller has not started: \S+vitrine\.config\.ts: it could not be loaded\. /
       )

@@ -126,7 +126,7 @@ const survive = (withBroker: boolean) =>
       const names = Array.makeBy(pictures, (index) => `${index}.jpg`)
       const changed = edition === 0 ? names : names.filter((_, index) => index === edition % pictures)
       for (const name of changed) {
-        const content = Buffer.alloc(20_000 + edition, `${name} of edition ${edition}, `)
+        const content = Buffer.alloc(20_000 + edition, `\0${name} of edition ${edition}, `)
         yield* fs.writeFile(`${folder}/tables/.next`, content)
         yield* fs.rename(`${folder}/tables/.next`, `${folder}/tables/${name}`)
       }
