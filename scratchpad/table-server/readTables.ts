@@ -69,7 +69,8 @@ const readTable = async (directory: string, name: string): Promise<Table> => {
   }))
   const seen = new Map<string, number>()
   const records = rows.map(async (cells) => {
-    const [key = ""] = cells
+    // Messages name records by their ids, so that the row is found in the CSV file.
+    const key = (cells[0] ?? "").replace(/[^\w-]/g, "")
     const count = (seen.get(key) ?? 0) + 1
     seen.set(key, count)
     const fields = columns.map(async ({ isAttachments, name }, index) => {
@@ -77,7 +78,7 @@ const readTable = async (directory: string, name: string): Promise<Table> => {
       return [name, isAttachments ? await readAttachments(directory, cell) : cell] as const
     })
     return {
-      id: identifier("rec", name, key, count),
+      id: `rec${key}${count === 1 ? "" : `-${count}`}`,
       createdTime: "2000-01-01T00:00:00.000Z",
       // As the API does, which leaves out empty cells.
       fields: Object.fromEntries((await Promise.all(fields)).filter(([, cell]) => cell.length > 0))

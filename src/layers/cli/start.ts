@@ -8,6 +8,7 @@ import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync } from
 import { dirname } from "node:path"
 import * as Path from "@effect/platform/Path"
 import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
 import * as Console from "effect/Console"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -19,6 +20,7 @@ import { readPlainText } from "../../files/readPlainText.ts"
 import { sha256OfText } from "../../files/sha256.ts"
 import { isUnwritable, retryHeldOpen } from "../../files/systemError.ts"
 import { printableLine } from "../../internal/printable.ts"
+import { withLocalTimes } from "../../internal/readable.ts"
 import { HasDevServer } from "../../services/ContentServer.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import { IpcClient } from "../../services/IpcClient.ts"
@@ -195,7 +197,8 @@ const startInBackground = Effect.fnUntraced(function* (
     IpcClientSocket.layerOfFolder(path.dirname(file), runDir)
   )
   if (failure !== undefined) {
-    yield* Console.error(`The first fetch failed; the controller goes on. ${printableLine(failure)}`)
+    const text = withLocalTimes(printableLine(failure), yield* Clock.currentTimeMillis)
+    yield* Console.error(`The first fetch failed; the controller goes on. ${text}`)
   }
 })
 

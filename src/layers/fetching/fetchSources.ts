@@ -253,7 +253,7 @@ const heldBack = (error: SourceError, why: string): SourceError =>
   new SourceError({
     ...error,
     cause: error.cause,
-    detail: `${(error.detail ?? messageOf(error.cause)).replace(/\.$/, "")}. Changes of the other sources wait until this source works, because ${why}`
+    detail: `${(error.detail ?? messageOf(error.cause)).replace(/(?<![.?!])$/, ".")} Changes of the other sources wait until this source works, because ${why}`
   })
 
 /** The sources changed again while they were read. */
