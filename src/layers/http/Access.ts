@@ -88,7 +88,11 @@ export const unreadableTarget = "The request target cannot be read."
  * Whether the target can be parsed as a URL. If not, the response is 400, for every method.
  * Does not use `URL.canParse`: in Node 20 it misreads Latin-1 text after some thousand calls.
  */
-export const isReadable = (target: string): boolean => Option.isSome(parseUrl(target))
+export const isReadable = (target: string): boolean =>
+  plainTarget.test(target) || Option.isSome(parseUrl(target))
+
+/** Most targets: parsing URLs is a part of what a short request costs. */
+const plainTarget = /^\/(?!\/)[\w./?=&-]*$/
 
 const parseUrl = Option.liftThrowable((target: string) => new URL(target, "http://127.0.0.1"))
 

@@ -54,15 +54,15 @@ export interface LeaseFile extends Heard {
 export const inspect = Effect.fnUntraced(
   function* (file: string, before: LeaseFile | undefined) {
     const fs = yield* FileSystem.FileSystem
-    const { monotonic, wall } = yield* now
-    const { size, type, ...stats } = yield* fs.stat(file)
+    const { mtime, size, type } = yield* fs.stat(file)
     if (type !== "File") {
       // Reading a pipe would never end.
       return undefined
     }
-    const found = millisOf(stats.mtime)
+    const found = millisOf(mtime)
     const isSame = before?.modifiedAt === found && before.size === size
     if (isSame && before.isSettled) return before
+    const { monotonic, wall } = yield* now
     // A file in the future was written while the clock was wrong. After a restart, the lease would count as fresh until
     // that time. The file of another user stays as it is.
     const modifiedAt =
