@@ -79,9 +79,10 @@ const answerTo = (
   }
   const { isSingleton, items } = collection
   const fields = (searchParams.get("fields") ?? "*").split(",").map((path) => path.split(".")[0] ?? "")
-  const unknown = fields.find(
-    (field) => field !== "*" && (!mayRead(field, rights[name]) || items.every((item) => !(field in item)))
-  )
+  // Its items say which fields a collection has. Without items, it has all fields except those that few have.
+  const hasField = (field: string) =>
+    items.length === 0 ? !/^(?:status|translations)$/.test(field) : items.some((item) => field in item)
+  const unknown = fields.find((field) => field !== "*" && (!mayRead(field, rights[name]) || !hasField(field)))
   if (unknown !== undefined) {
     return refuse(403, `You don't have permission to access field "${unknown}" in collection "${name}".`)
   }
