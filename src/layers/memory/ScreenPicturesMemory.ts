@@ -28,6 +28,8 @@ const keptForMs = 60 * 60_000
 
 /** A watcher that has not asked for so long is not there. */
 const unseenAfterMs = 60_000
+/** After the start, watchers ask again within seconds. */
+const startMs = 30_000
 
 const maxPictures = 64
 const maxScreens = 256
@@ -86,7 +88,7 @@ export const make = Effect.map(monotonicMillis, (startedAt): ScreenPicturesServi
     if (isOwn && [...opened].some((forbidden) => forbidden.includes(screen))) {
       return Option.some(new NoPicture({ screen, reason: "forbidden" }))
     }
-    return isSeen(seen.get(screen) ?? startedAt, now)
+    return isSeen(seen.get(screen) ?? startedAt + startMs - unseenAfterMs, now)
       ? Option.none()
       : Option.some(new NoPicture({ screen, reason: "unseen" }))
   }
