@@ -52,6 +52,21 @@ const isEqual = flow(Option.liftThrowable(isDeepStrictEqual), Option.getOrElse(c
 const fieldsOf = (facts: ReadonlyArray<PluginFacts>) =>
   facts.map(({ fields, readAt, unread }) => [fields, readAt, unread?.since, unread?.reason])
 
+/** Reads the live fields, and waits for all of them together. */
+const readLive = Effect.fnUntraced(function* (plugins: Parts["plugins"]) {
+  const reads = yield* Effect.forEach(plugins, ({ live }) => live?.begin ?? Effect.succeed([]))
+  // Most fields are in memory: they are there after a turn, without a timer.
+  yield* Effect.yieldNow()
+  const open = reads.flat().filter((fiber) => fiber.unsafePoll() === null)
+  if (open.length > 0) {
+    yield* Fiber.awaitAll(open).pipe(
+      Effect.timeoutOption(LiveFields.readLimitMs),
+      Effect.withClock(Clock.make()),
+      Effect.interruptible
+    )
+  }
+})
+
 /**
  * The state of a controller that starts now in this mode, without plugins. The id of its node is by default the short
  * name of the host.
@@ -65,24 +80,8 @@ export const make = <Remembered>(makeView: MakeView<Remembered>, mode: Mode, giv
     const latest = yield* Ref.make(Option.none<Latest<Remembered>>())
     const looking = yield* Effect.makeSemaphore(1)
 
-    /** Reads the live fields, and waits for all of them together. */
-    const readLive = Effect.gen(function* () {
-      const { plugins } = yield* Ref.get(parts)
-      const reads = yield* Effect.forEach(plugins, ({ live }) => live?.begin ?? Effect.succeed([]))
-      // Most fields are in memory: they are there after a turn, without a timer.
-      yield* Effect.yieldNow()
-      const open = reads.flat().filter((fiber) => fiber.unsafePoll() === null)
-      if (open.length > 0) {
-        yield* Fiber.awaitAll(open).pipe(
-          Effect.timeoutOption(LiveFields.readLimitMs),
-          Effect.withClock(Clock.make()),
-          Effect.interruptible
-        )
-      }
-    })
-
     const look = Effect.gen(function* () {
-      yield* readLive
+      yield* readLive((yield* Ref.get(parts)).plugins)
       const current = yield* Ref.get(parts)
       const facts = yield* Effect.forEach(current.plugins, ({ live, name, report, slice }) =>
         Effect.zipWith(
