@@ -726,7 +726,7 @@ export class VersionNotFound extends Schema.TaggedError<VersionNotFound>()("vitr
   versionId: Schema.String
 }) {
   override get message() {
-    return `There is no version ${JSON.stringify(this.versionId)} on disk. Read the manifest again.`
+    return `There is no version ${JSON.stringify(this.versionId)} on disk. "vitrine versions" lists them, and the manifest names the active version.`
   }
 }
 

@@ -8,6 +8,7 @@ import * as Clock from "effect/Clock"
 import * as Console from "effect/Console"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { readPlainText } from "../../files/readPlainText.ts"
@@ -178,7 +179,11 @@ const runHere = Effect.fnUntraced(function* (
     })
     const content = yield* chooseContent(options, contents)
     return yield* dispatch({ ...command, type: `${content}.${command.type}` }).pipe(
-      withProgress(display, eventsOf(content, events))
+      withProgress(display, eventsOf(content, events)),
+      // The name of a command says nothing to people at a terminal.
+      Effect.catchTag("vitrine/CommandFailed", (failure) =>
+        Effect.fail(Predicate.isError(failure.cause) ? failure.cause : failure)
+      )
     )
   })
   return yield* runTask(needed, task).pipe(

@@ -74,6 +74,8 @@ describe("without a controller, the versions on disk", () => {
           `Version ${second} is active now, and stays until "vitrine resume".`
         )
         expect(yield* said("resume")).toBe(`Version ${second} is active, and is not held.`)
+        const failure = yield* Effect.flip(says("rollback", "gone", "--config", file))
+        expect(String(failure)).toMatch(/^[^"]*Cannot roll back: there is no version "gone"\./)
         expect(yield* said("release")).toBe(`Version ${second} is active, and no other version waits.`)
         expect(yield* said("hold")).toBe(`Version ${second} is active, and stays until "vitrine resume".`)
       }).pipe(Effect.provide(platform))
