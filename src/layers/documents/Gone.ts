@@ -18,6 +18,7 @@ import { quotedExcerpt } from "../../internal/printable.ts"
 import type { PreviousContent } from "../../services/ContentSource.ts"
 import { placed, Warning, warningOf, within } from "../../services/Warning.ts"
 import type { DocumentOptions } from "./DocumentOptions.ts"
+import type { JsonObject } from "./jsonValues.ts"
 import { keptFile } from "./keptFile.ts"
 
 /** What a document had. */
@@ -68,18 +69,34 @@ const maxHints = 10
 /** Looks at the records of a document, one after the other. */
 export const makeShape = () => {
   const fields = new Map<string, number>()
-  const add = (object: unknown, around: string): void => {
-    if (!Predicate.isReadonlyRecord(object)) return
+  const inside = new Map<string, Map<string, number>>()
+  let left = maxFields
+  const add = (object: JsonObject, counts: Map<string, number>, inner?: typeof inside): void => {
     for (const name of Object.keys(object)) {
       const value = object[name]
-      const path = `${around}${name}`
-      const count = fields.get(path)
-      if (isEmpty(value) || (count === undefined && fields.size === maxFields)) continue
-      fields.set(path, (count ?? 0) + 1)
-      if (around === "") add(value, `${name}.`)
+      const count = counts.get(name)
+      if (isEmpty(value) || (count === undefined && left-- <= 0)) continue
+      counts.set(name, (count ?? 0) + 1)
+      if (inner === undefined || typeof value !== "object" || !Predicate.isReadonlyRecord(value)) continue
+      const parts = inner.get(name) ?? new Map<string, number>()
+      inner.set(name, parts)
+      add(value, parts)
     }
   }
-  return { add: (record: unknown) => add(record, ""), end: (count: number): Shape => ({ count, fields }) }
+  return {
+    add: (record: unknown): void => {
+      if (Predicate.isReadonlyRecord(record)) add(record, fields, inside)
+    },
+    end: (count: number): Shape => ({
+      count,
+      fields: new Map([
+        ...fields,
+        ...[...inside].flatMap(([name, parts]) =>
+          Array.from(parts, ([part, count]) => [`${name}.${part}`, count] as const)
+        )
+      ])
+    })
+  }
 }
 
 const isEmpty = (value: unknown): boolean => Predicate.isNullable(value) || value === ""

@@ -33,7 +33,7 @@ export const makeRecordMistakes = (what: Named) => {
     /** Looks at a text of which no file is saved, anywhere in a field. */
     text: (text: string, field: string): void => {
       if (isElsewhere(text)) found("file:elsewhere", field, text)
-      const signed = signedIdentity(bare(text))
+      const signed = text.includes("?") ? signedIdentity(bare(text)) : undefined
       if (signed !== undefined) found("file:signed", field, signed.replace(/\?.*/s, ""))
     },
 

@@ -29,13 +29,15 @@ const unspaced = /^(?:https?:\/\/|\.{0,2}\/)\S+$/i
 const spaced = /^(?!.*\s[./])((?:https?:\/\/[^\s/]+|\.{0,2})\/[^\s/][^\t\r\n?#:]*\.[a-z0-9]+)(?:[?#]\S*)?$/i
 
 const elsewhere =
-  /(?:^|["'(])(?:file:\/|file:\\)|^(?:blob:|content:\/\/|(?:smb|cifs|afp|nfs):\/\/|[a-z]:(?:\\|\/\w)|\\\\[^\\/\s]+\\)/i
+  /^[\s\u00ad\u200b-\u200f\u2060]*(?:file:[\\/]|blob:|content:\/\/|(?:smb|cifs|afp|nfs):\/\/|[a-z]:(?:\\|\/\w)|\\\\[^\\/\s]+\\)/i
 const elsewhereOnMac = /^\/(?:Users|Volumes)\/[^/]+\//
+const elsewhereInText = /["'(]file:[\\/]/
 
-/** Whether a text leads to somebody's computer, or to a share of files. */
+/** Whether a text leads to somebody's computer, or to a share of files. Most texts need no regular expression. */
 export const isElsewhere = (text: string): boolean =>
-  /[:\\]|^\s*\//.test(text) &&
-  [text, bare(text)].some((text) => elsewhere.test(text) || elsewhereOnMac.test(text))
+  text.includes(":") || text.includes("\\")
+    ? elsewhere.test(text) || (text.includes("file:") && elsewhereInText.test(text))
+    : text.startsWith("/") && elsewhereOnMac.test(text)
 
 /** The address of a file; `unknown` if its link is relative, and the address of its document is not known. */
 export type Address = URL | "unknown"
@@ -107,9 +109,12 @@ export const withoutSignatures = (value: unknown): unknown => {
   return Predicate.isString(value) ? (signedIdentity(value) ?? value) : mapParts(value, withoutSignatures)
 }
 
+/** Each signature has such a parameter, perhaps escaped. */
+const maySign = /^https?:\/\/[^\s?]+\?\S*(?:sig|%)\S+$/i
+
 /** The identity and the fragment of a signed link, which expires; `undefined` for any other text. */
 export const signedIdentity = (text: string): string | undefined => {
-  if (text.length > maxLength || !/^https?:\/\/[^\s?]+\?\S+$/i.test(text)) return undefined
+  if (!text.includes("?") || text.length > maxLength || !maySign.test(text)) return undefined
   const url = parseUrl(text, defaultBase)
   return url !== undefined && isSigned(url) ? `${identityOf(url)}${url.hash}` : undefined
 }
