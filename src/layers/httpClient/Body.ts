@@ -28,8 +28,8 @@ export interface Response {
   readonly status: number
   readonly headers: Headers
   readonly source: HttpClientResponse.HttpClientResponse
-  /** Fails if a wait for more of the body is longer than the longest pause. */
-  readonly inTime: <A>(wait: Effect.Effect<A>) => Effect.Effect<A, DownloadFailed>
+  /** Waits until the callback is called. Fails if this takes longer than the longest pause. */
+  readonly inTime: (begin: (resume: () => void) => void) => Effect.Effect<void, DownloadFailed>
 }
 
 /** Fails unless the status is 200 or in `alsoAccepts`. */
@@ -186,10 +186,10 @@ const readerOf = (
 
   /** Waits for more. A part may have arrived since the decision to wait, because a fiber may start late. */
   const change = (atLeast: number) =>
-    Effect.async<void>((resume) => {
+    inTime((resume) => {
       hasChanged = () => {
         hasChanged = () => {}
-        resume(Effect.void)
+        resume()
       }
       body.resume()
       if (isReady(atLeast)) hasChanged()
@@ -206,9 +206,7 @@ const readerOf = (
   }
 
   const read: ReadPart = (atLeast) =>
-    Effect.suspend(() =>
-      isReady(atLeast) ? take() : Effect.zipRight(inTime(change(atLeast)), read(atLeast))
-    )
+    Effect.suspend(() => (isReady(atLeast) ? take() : Effect.zipRight(change(atLeast), read(atLeast))))
   return read
 }
 

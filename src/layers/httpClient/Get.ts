@@ -13,6 +13,7 @@ import { drop, end, isWholeRead, type Response } from "./Body.ts"
 import { type Headers, readHeader } from "./headers.ts"
 import { connectionFailed, DownloadFailed, failed, notWhole, silent } from "./httpFailure.ts"
 import { hideSecrets } from "./secrets.ts"
+import { makeInTime, within } from "./waits.ts"
 
 export interface RequestOptions {
   /** Default `GET`, or `POST` if there is a body. */
@@ -69,23 +70,19 @@ export const make = ({
 }: Limits): Effect.Effect<Get, never, HttpClient.HttpClient> =>
   Effect.map(HttpClient.HttpClient, (client) => {
     const http = plainRequests(client)
-    const inTimeFrom = (url: URL): Response["inTime"] => {
-      if (maxSilence === Number.POSITIVE_INFINITY) return (wait) => wait
-      const option = maxSilence === maxTimeout ? "maxTimeout" : undefined
-      const silence = Effect.flatMap(Effect.sleep(maxSilence), () => silent(url, maxSilence, option))
-      // biome-ignore lint/plugin: a wait for bytes uses nothing, and `withTimeout` would take longer for each.
-      return Effect.raceFirst(silence)
-    }
+    const headInTime = makeInTime(isWhole ? Number.POSITIVE_INFINITY : maxTimeout)
+    const bodyInTime = makeInTime(maxSilence)
+    const option = maxSilence === maxTimeout ? "maxTimeout" : undefined
 
     const ask = (url: URL, { headers, options }: Hop): Effect.Effect<Response, DownloadFailed, Scope.Scope> =>
       http.execute(requestOf(url, { "accept-encoding": "identity", ...headers }, options)).pipe(
         Effect.mapError(({ cause }) => connectionFailed(url, cause)),
-        withTimeout(isWhole ? Number.POSITIVE_INFINITY : maxTimeout, () =>
-          silent(url, maxTimeout, "maxTimeout")
-        ),
+        within(headInTime, () => silent(url, maxTimeout, "maxTimeout")),
         Effect.map((source) => {
           const { headers, status } = source
-          return { url, status, headers, source, inTime: inTimeFrom(url) }
+          const inTime: Response["inTime"] = (begin) =>
+            bodyInTime(begin, () => silent(url, maxSilence, option))
+          return { url, status, headers, source, inTime }
         })
       )
 

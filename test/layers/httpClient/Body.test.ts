@@ -10,9 +10,9 @@ import * as FastCheck from "effect/FastCheck"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Scheduler from "effect/Scheduler"
-import { withTimeout } from "../../../src/internal/Schedules.ts"
 import * as Body from "../../../src/layers/httpClient/Body.ts"
 import { failed } from "../../../src/layers/httpClient/httpFailure.ts"
+import { makeInTime } from "../../../src/layers/httpClient/waits.ts"
 import { eventLoopTurn } from "../../support/waiting.ts"
 
 /** Parts of a body: how many turns of the event loop each comes after the part before, and its length. */
@@ -20,6 +20,8 @@ const parts = FastCheck.array(
   FastCheck.tuple(FastCheck.integer({ min: 0, max: 8 }), FastCheck.integer({ min: 1, max: 3 })),
   { maxLength: 6 }
 )
+
+const inTime = makeInTime(60_000)
 
 /** Starts each fiber in its own turn, as the scheduler does under load. */
 const late = Scheduler.make((task) => {
@@ -42,7 +44,7 @@ const responseOf = (given: ReadonlyArray<readonly [turns: number, length: number
     status: 200,
     headers: {},
     source: Object.assign(web, { source: { body } }),
-    inTime: withTimeout(60_000, () => failed("nothing came"))
+    inTime: (begin) => inTime(begin, () => failed("nothing came"))
   }
 }
 
