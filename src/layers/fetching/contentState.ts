@@ -9,7 +9,7 @@ import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Ref from "effect/Ref"
-import { makeSteadyNow } from "../../internal/monotonicMillis.ts"
+import { makeSteadyNow, monotonicMillis } from "../../internal/monotonicMillis.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 import { defined } from "../../internal/schemas.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
@@ -88,8 +88,21 @@ export const makeMomentary = (
       Effect.flatMap((versions) => Ref.updateAndGet(known, () => ({ versions }))),
       Effect.catchAll(({ message }) => Effect.zipRight(unread.fails(message), Ref.get(known)))
     )
+    const read = Ref.unsafeMake<Read>({ of: undefined, at: 0, kept: {} })
+    /** Read again if the slice has changed, as it does with each fetch, and each minute. */
+    const keptIn = Effect.fnUntraced(function* (of: ContentState, versionId: string) {
+      const at = yield* monotonicMillis
+      const before = yield* Ref.get(read)
+      if (before.of === of && at - before.at < keptForMs) {
+        return before.kept
+      }
+      const kept = yield* keptInVersion(store, versionId)
+      yield* Ref.set(read, { of, at, kept })
+      return kept
+    })
     return Effect.gen(function* () {
-      const { nextFetch, sources, ...state } = yield* slice.get
+      const current = yield* slice.get
+      const { nextFetch, sources, ...state } = current
       const now = yield* timestamp
       const data = yield* sourceData
       return {
@@ -101,12 +114,21 @@ export const makeMomentary = (
           ...(Object.hasOwn(data, id) ? { data: data[id] } : {})
         })),
         ...(yield* versions),
-        ...(state.versionId === undefined ? {} : yield* keptInVersion(store, state.versionId)),
+        ...(state.versionId === undefined ? {} : yield* keptIn(current, state.versionId)),
         screens: yield* screens,
         ...(yield* hub)
       } satisfies ContentState
     })
   })
+
+interface Read {
+  readonly of: ContentState | undefined
+  /** Monotonic time, in milliseconds. */
+  readonly at: number
+  readonly kept: Pick<ContentState, "kept">
+}
+
+const keptForMs = 60_000
 
 /** The sources of a version whose content is old, as a field; no field if there are none. */
 export const keptInVersion = (store: VersionStore["Type"], versionId: string) =>
