@@ -178,7 +178,9 @@ const screenText = ({ active, lastReport, since, word }: ScreenStatus): string =
     return `silent, last report at ${since}`
   }
   const version = active ? "the active version" : `version ${lastReport.versionId}`
-  return `${word}${word === "showing" ? " " : ", on "}${version}, last report at ${lastReport.heardAt}`
+  const { heardAt, problem } = lastReport
+  const what = word === "problem" && problem !== undefined ? `${word}: ${problem}` : word
+  return `${what}${word === "showing" ? " " : ", on "}${version}, last report at ${heardAt}`
 }
 
 /**

@@ -483,7 +483,7 @@ describe("Content", () => {
       problem: "no film",
       renewMs: 60_000
     })
-    const problem = "Screen screen-1 has had a problem since 1970-01-01T00:00:00.000Z: no film"
+    const problem = "problem: no film, on version 19700101T000000Z"
     expect(JSON.stringify(yield* status)).toContain(problem)
     yield* TestClock.adjust("3 minutes")
     expect(JSON.stringify(yield* status)).not.toContain(problem)
