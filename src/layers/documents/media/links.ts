@@ -45,11 +45,14 @@ export type Address = URL | "unknown"
 /** The address in a text that must be a link; `undefined` if it does not lead anywhere over http or https. */
 export const readAddress = (text: string, base: string | undefined): Address | undefined => {
   const link = text.length > maxLength ? "" : bare(text)
-  if (link === "" || isElsewhere(link)) return undefined
+  if (link === "" || (isElsewhere(link) && !isOnServer(link, base))) return undefined
   if (base === undefined && !hasHost(link)) return hasScheme(link) ? undefined : "unknown"
   const url = parseUrl(link, base ?? defaultBase)
   return url !== undefined && /^https?:$/.test(url.protocol) ? url : undefined
 }
+
+/** In a document of a server, a path as on a Mac is a path of the server. */
+const isOnServer = (link: string, base = ""): boolean => elsewhereOnMac.test(link) && /^https?:/i.test(base)
 
 /** Parses once: a check before would parse twice. */
 const parseUrl = (text: string, base: string): URL | undefined => {

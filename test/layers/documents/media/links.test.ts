@@ -63,6 +63,8 @@ describe("a link in a document", () => {
     ["/uploads/x.jpg", "https://cms.example/api/objects?x=1", "https://cms.example/uploads/x.jpg"],
     ["../x.jpg", "https://cms.example/api/objects", "https://cms.example/x.jpg"],
     ["/uploads/x.jpg", undefined, "unknown"],
+    ["/Users/42/portrait.jpg", "https://cms.example/api", "https://cms.example/Users/42/portrait.jpg"],
+    ["/Volumes/12/cover.jpg", "http://cms.example/", "http://cms.example/Volumes/12/cover.jpg"],
     ["https://a.example/i?w=1&#038;id=2&amp;x=3", undefined, "https://a.example/i?w=1&id=2&x=3"],
     ["https://a.example/i?w=1&amp;#38;id=2&#x26;x=3", undefined, "https://a.example/i?w=1&id=2&x=3"],
     ["/i?w=1&#38;id=2", "https://cms.example/", "https://cms.example/i?w=1&id=2"]
@@ -103,6 +105,10 @@ describe("a link in a document", () => {
   ])("leads nowhere if it is %j", (text) => {
     expect(address(text)).toBeUndefined()
     expect(address(text, "https://cms.example/")).toBeUndefined()
+  })
+
+  it.each([undefined, "file:///home/ann/"])("leads nowhere if it is /Users/…, and its base is %j", (base) => {
+    expect(address("/Users/ann/Desktop/bell.png", base)).toBeUndefined()
   })
 
   it("is recognised if it has a scheme, or begins with a slash or a dot", () => {
