@@ -17,7 +17,10 @@ import { awayCodes, isAwayWord } from "./screens.ts"
 
 type State = Pick<GlobalState, "plugins" | "system">
 
-/** The worst first. `knownSince` is when the players of a content server were first read. */
+/**
+ * The worst first. `knownSince` is when the players of a content server were first read: without a content server, which
+ * may still be starting, no player is missed.
+ */
 export const playersOf = (
   state: State,
   now: number,
@@ -27,9 +30,11 @@ export const playersOf = (
   const expected = new Map(players.map((player) => [player.id, player]))
   const openSince = openAt(state.system, now)
   const mark = withMutes(state, now)
-  const server = contentServersOf(state).find(([, { players }]) => players !== undefined)?.[0]
-  const since = server === undefined ? Date.parse(startTime) : knownSince(server)
-  const hub = { now, since, takesReports: server !== undefined }
+  const servers = contentServersOf(state)
+  const receiver = servers.find(([, { players }]) => players !== undefined)
+  const [server] = receiver ?? servers[0] ?? []
+  const since = server === undefined ? undefined : knownSince(server)
+  const hub = { now, since, takesReports: receiver !== undefined }
   const judge = (id: string, reported: Reported | undefined): PlayerStatus => {
     const { hours, label } = expected.get(id) ?? {}
     const since = openSince(hours)

@@ -241,6 +241,17 @@ describe("a player is", () => {
     ])
   })
 
+  it("not missed while the content server of the hub still starts", () => {
+    const { plugins, ...state } = stateOf({ expected })
+    const codesAt = (plugins: GlobalState["plugins"], seconds: number) =>
+      playersOf({ ...state, plugins }, start + seconds * 1000, () => start + 300_000).flatMap(
+        ({ problems }) => problems.map(({ code }) => code)
+      )
+    expect(codesAt({ content: plugins["content"] }, 299)).toEqual([])
+    expect(codesAt(plugins, 359)).toEqual([])
+    expect(codesAt(plugins, 360)).toEqual(["player:never-seen"])
+  })
+
   it("behind if it has another version for longer than a minute and copies nothing", () => {
     const players = [{ ...hall3, versionId: older, heardAt: at(60) }]
     expect(wordAt({ players }, 60)).toEqual(["behind", undefined])
