@@ -91,7 +91,7 @@ describe.skipIf(isMissing("chromium"))("the page of a new project", () => {
           yield* chosen("A New Bell")
 
           yield* Effect.promise(() => tab.evaluate(keepDelays))
-          for (const [title, slideSeconds] of Object.entries({ text: "12,5", never: 1e10, none: -1 })) {
+          for (const [title, slideSeconds] of Object.entries({ zero: 0, never: 1e10, none: -1 })) {
             yield* fs.writeFileString(
               `${reader.folder}/content/Settings.csv`,
               `key,value\ntitle,${title}\nslideSeconds,"${slideSeconds}"\n`

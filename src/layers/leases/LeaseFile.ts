@@ -61,8 +61,8 @@ export const inspect = Effect.fnUntraced(
     }
     const found = millisOf(mtime)
     const isSame = before?.modifiedAt === found && before.size === size
-    if (isSame && before.isSettled) return before
     const { monotonic, wall } = yield* now
+    if (isSame && before.isSettled && found <= wall && before.renewedAt <= monotonic) return before
     // A file in the future was written while the clock was wrong. After a restart, the lease would count as fresh until
     // that time. The file of another user stays as it is.
     const modifiedAt =

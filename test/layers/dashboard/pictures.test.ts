@@ -102,7 +102,9 @@ describe("POST /picture", () => {
       yield* Effect.flatMap(ScreenPictures, ({ wantedNow }) => wantedNow(["right"]))
       const waiting = yield* Effect.fork(refused({ screen: "right" }))
       yield* Effect.flatMap(ScreenPictures, ({ wanted }) => wanted("right"))
-      yield* TestClock.adjust("90 seconds")
+      yield* TestClock.adjust("45 seconds")
+      yield* Effect.flatMap(ScreenPictures, ({ wantedNow }) => wantedNow(["right"]))
+      yield* TestClock.adjust("45 seconds")
       expect(yield* Fiber.join(waiting)).toEqual([
         504,
         "No picture of screen right has come within 90 seconds."
