@@ -100,9 +100,6 @@ export interface ScreenPicturesService {
   /** The screens whose last picture is kept, and its time, as in `ScreenPicture`. */
   readonly times: Effect.Effect<ReadonlyArray<{ readonly screen: string; readonly takenAt: string }>>
 
-  /** Why a screen cannot be asked for a picture now; `None` if it can. */
-  readonly obstacle: (screen: string) => Effect.Effect<Option.Option<NoPicture>>
-
   /** The screens whose watchers have asked in the last minute. */
   readonly watched: Effect.Effect<ReadonlyArray<string>>
 
@@ -124,7 +121,6 @@ const off: ScreenPicturesService = {
   ask: (screen) => new NoPicture({ screen, reason: "off" }),
   last: () => Effect.succeedNone,
   times: Effect.succeed([]),
-  obstacle: (screen) => Effect.succeedSome(new NoPicture({ screen, reason: "off" })),
   watched: Effect.succeed([]),
   wanted: () => Effect.succeedNone,
   wantedNow: () => Effect.succeed([]),

@@ -47,12 +47,11 @@ export const makeSlice = Effect.fnUntraced(function* (name: string) {
     })
   return {
     /** If somebody sets the clock, `failingSince` is set with it. */
-    get: Effect.map(steadyNow, ({ monotonic, wall }) => ({
-      ...content,
-      ...(failingFrom === undefined
-        ? {}
-        : { failingSince: new Date(failingFrom - monotonic + wall).toISOString() })
-    })),
+    get: Effect.map(steadyNow, ({ monotonic, wall }) =>
+      failingFrom === undefined
+        ? content
+        : { ...content, failingSince: new Date(failingFrom - monotonic + wall).toISOString() }
+    ),
     update: (change: (before: ContentState) => ContentState) =>
       Effect.zipRight(
         note(change),

@@ -1,5 +1,6 @@
 /**
- * Pictures of screens, in memory. It is bounded: 64 pictures, for an hour each, and 256 screens that are watched or wanted.
+ * Pictures of screens, in memory. Memory is bounded: 64 pictures, for an hour each, and a few words for each screen
+ * that is watched, wanted or refused.
  */
 import { randomBytes } from "node:crypto"
 import * as Array from "effect/Array"
@@ -7,9 +8,11 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as FiberId from "effect/FiberId"
+import * as FiberMap from "effect/FiberMap"
 import * as Iterable from "effect/Iterable"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import { fileKey } from "../../files/fileName.ts"
 import { monotonicMillis, now } from "../../internal/monotonicMillis.ts"
 import {
   NoPicture,
@@ -24,7 +27,6 @@ import {
 const askAgainMs = 5000
 const wantedForMs = 90_000
 const waitMs = 50_000
-const keptForMs = 60 * 60_000
 
 /** A watcher that has not asked for so long is not there. */
 const unseenAfterMs = 60_000
@@ -32,18 +34,18 @@ const unseenAfterMs = 60_000
 const startMs = 30_000
 
 const maxPictures = 64
-const maxScreens = 256
+/** Of people who ask. */
+const maxWanted = 256
+/** The screens of all players of a hub. */
+const maxWatched = 65_536
 
-interface Kept extends ScreenPicture {
-  /** Monotonic time. */
-  readonly until: number
+/** All that happened at a monotonic time. */
+interface At {
+  readonly at: number
 }
 
-interface Want extends WantedPicture {
-  /** Monotonic time. */
-  readonly at: number
+interface Want extends WantedPicture, At {
   readonly outcome: Deferred.Deferred<ScreenPicture, NoPicture>
-  isAnswered: boolean
 }
 
 /** Adds an entry as the newest, and removes the oldest beyond the limit. */
@@ -56,12 +58,15 @@ const put = <A>(map: Map<string, A>, key: string, value: A, max: number): void =
 }
 
 /** Each function reads and changes the maps in one synchronous step. */
-export const make = Effect.map(monotonicMillis, (startedAt): ScreenPicturesService => {
+export const make = Effect.gen(function* () {
+  const startedAt = yield* monotonicMillis
   const opened = new Set<ReadonlyArray<string>>()
-  /** When a watcher of the screen has last asked. */
+  /** When a watcher of the screen has last asked, or answered. */
   const seen = new Map<string, number>()
   const wants = new Map<string, Want>()
-  const pictures = new Map<string, Kept>()
+  const pictures = new Map<string, ScreenPicture & At>()
+  const refusals = new Map<string, At & { readonly refusal: NoPicture }>()
+  const forgetting = yield* FiberMap.make<string>()
   let bell = makeBell()
 
   /** Wakes up the watchers that wait. */
@@ -72,7 +77,7 @@ export const make = Effect.map(monotonicMillis, (startedAt): ScreenPicturesServi
 
   const open: ScreenPicturesService["open"] = (forbidden) =>
     Effect.sync(() => {
-      const handle = [...forbidden]
+      const handle = forbidden.map(fileKey)
       opened.add(handle)
       return Effect.sync(() => {
         opened.delete(handle)
@@ -85,7 +90,7 @@ export const make = Effect.map(monotonicMillis, (startedAt): ScreenPicturesServi
     if (isOwn && opened.size === 0) {
       return Option.some(new NoPicture({ screen, reason: "off" }))
     }
-    if (isOwn && [...opened].some((forbidden) => forbidden.includes(screen))) {
+    if (isOwn && [...opened].some((forbidden) => forbidden.includes(fileKey(screen)))) {
       return Option.some(new NoPicture({ screen, reason: "forbidden" }))
     }
     return isSeen(seen.get(screen) ?? startedAt + startMs - unseenAfterMs, now)
@@ -93,41 +98,42 @@ export const make = Effect.map(monotonicMillis, (startedAt): ScreenPicturesServi
       : Option.some(new NoPicture({ screen, reason: "unseen" }))
   }
 
-  const isLate = (screen: string) =>
+  const failLate = (screen: string) =>
     Effect.flatten(
       step((now) =>
         Option.getOrElse(obstacleAt(screen, now), () => new NoPicture({ screen, reason: "late" }))
       )
     )
 
-  const ask: ScreenPicturesService["ask"] = (screen) =>
-    step((now) =>
-      Option.match(obstacleAt(screen, now), {
-        onSome: (obstacle) => obstacle,
-        onNone: () => {
-          const before = wants.get(screen)
-          const want = before !== undefined && isCurrent(before, now) ? before : makeWant(screen, now)
-          if (want !== before) {
-            put(wants, screen, want, maxScreens)
-            ring()
-          }
-          return Deferred.await(want.outcome).pipe(
-            Effect.timeoutOption(want.at + wantedForMs - now),
-            Effect.flatMap(Option.match({ onNone: () => isLate(screen), onSome: Effect.succeed }))
-          )
-        }
-      })
-    ).pipe(Effect.flatten)
+  const join = ({ at, outcome, screen }: Want, now: number) =>
+    Deferred.await(outcome).pipe(
+      Effect.timeoutOption(at + wantedForMs - now),
+      Effect.flatMap(Option.match({ onNone: () => failLate(screen), onSome: Effect.succeed }))
+    )
 
-  const keptAt = (now: number): ReadonlyMap<string, Kept> => {
-    for (const [screen, { until }] of pictures) {
-      if (now >= until) pictures.delete(screen)
-    }
-    return pictures
+  const begin = (screen: string, now: number) => {
+    const want = makeWant(screen, now)
+    put(wants, screen, want, maxWanted)
+    ring()
+    return want
   }
 
-  const wantAt = (screen: string, now: number): Option.Option<WantedPicture> =>
-    Option.filter(Option.fromNullable(wants.get(screen)), (want) => isOpen(want, now))
+  const ask: ScreenPicturesService["ask"] = (screen) =>
+    Effect.flatten(
+      step((now): Effect.Effect<ScreenPicture, NoPicture> => {
+        const obstacle = obstacleAt(screen, now)
+        if (Option.isSome(obstacle)) return obstacle.value
+        const picture = pictures.get(screen)
+        if (isRecent(picture, now)) return Effect.succeed(picture)
+        const refused = refusals.get(screen)
+        if (isRecent(refused, now)) return refused.refusal
+        const want = Option.getOrElse(wantAt(screen, now), () => begin(screen, now))
+        return join(want, now)
+      })
+    )
+
+  const wantAt = (screen: string, now: number): Option.Option<Want> =>
+    Option.filter(Option.fromNullable(wants.get(screen)), ({ at }) => now - at < wantedForMs)
 
   const waitFor = (screen: string): Effect.Effect<Option.Option<WantedPicture>> =>
     step((now) => {
@@ -142,33 +148,41 @@ export const make = Effect.map(monotonicMillis, (startedAt): ScreenPicturesServi
 
   const see = (screens: ReadonlyArray<string>) =>
     step((now) => {
-      for (const screen of screens) put(seen, screen, now, maxScreens)
+      for (const screen of screens) put(seen, screen, now, maxWatched)
       return now
     })
 
+  const keep = (screen: string, picture: ScreenPicture & At) => {
+    put(pictures, screen, picture, maxPictures)
+    const forget = Effect.sync(() => pictures.delete(screen))
+    return FiberMap.run(forgetting, screen, Effect.delay(forget, "1 hour"))
+  }
+
   const answer: ScreenPicturesService["answer"] = ({ number, screen }, answer) =>
-    Effect.flatMap(now, ({ monotonic, wall }) => {
-      const want = wants.get(screen)
-      if (want === undefined || want.number !== number || !isOpen(want, monotonic)) {
-        return new NotWanted()
-      }
-      want.isAnswered = true
+    Effect.flatMap(now, ({ monotonic: at, wall }) => {
+      const want = Option.filter(wantAt(screen, at), (want) => want.number === number)
+      if (Option.isNone(want)) return new NotWanted()
+      wants.delete(screen)
+      put(seen, screen, at, maxWatched)
+      const { outcome } = want.value
       return Either.match(answer, {
-        onLeft: (detail) => Deferred.fail(want.outcome, new NoPicture({ screen, reason: "refused", detail })),
+        onLeft: (detail) => {
+          const refusal = new NoPicture({ screen, reason: "refused", detail })
+          put(refusals, screen, { at, refusal }, maxWanted)
+          return Deferred.fail(outcome, refusal)
+        },
         onRight: (jpeg) => {
-          const takenAt = new Date(wall).toISOString()
-          put(pictures, screen, { takenAt, jpeg, until: monotonic + keptForMs }, maxPictures)
-          return Deferred.succeed(want.outcome, { takenAt, jpeg })
+          const picture = { at, takenAt: new Date(wall).toISOString(), jpeg }
+          return Effect.zipRight(keep(screen, picture), Deferred.succeed(outcome, picture))
         }
       })
-    })
+    }).pipe(Effect.uninterruptible)
 
   return {
     open,
     ask,
-    last: (screen) => step((now) => Option.fromNullable(keptAt(now).get(screen))),
-    times: step((now) => Array.map([...keptAt(now)], ([screen, { takenAt }]) => ({ screen, takenAt }))),
-    obstacle: (screen) => step((now) => obstacleAt(screen, now)),
+    last: (screen) => Effect.sync(() => Option.fromNullable(pictures.get(screen))),
+    times: Effect.sync(() => Array.map([...pictures], ([screen, { takenAt }]) => ({ screen, takenAt }))),
     watched: step((now) => [...seen].filter(([, at]) => isSeen(at, now)).map(([screen]) => screen)),
     wanted: (screen) =>
       Effect.zipRight(see([screen]), waitFor(screen)).pipe(
@@ -178,10 +192,10 @@ export const make = Effect.map(monotonicMillis, (startedAt): ScreenPicturesServi
     wantedNow: (screens) =>
       Effect.map(see(screens), (now) => Array.filterMap(screens, (screen) => wantAt(screen, now))),
     answer
-  }
+  } satisfies ScreenPicturesService
 })
 
-export const layer = Layer.effect(ScreenPictures, make)
+export const layer = Layer.scoped(ScreenPictures, make)
 
 const step = <A>(f: (now: number) => A) => Effect.map(monotonicMillis, f)
 
@@ -191,13 +205,11 @@ const makeWant = (screen: string, at: number): Want => ({
   screen,
   number: randomBytes(16).toString("hex"),
   at,
-  outcome: Deferred.unsafeMake(FiberId.none),
-  isAnswered: false
+  outcome: Deferred.unsafeMake(FiberId.none)
 })
 
 const isSeen = (at: number, now: number): boolean => now - at < unseenAfterMs
 
-const isOpen = ({ at, isAnswered }: Want, now: number): boolean => !isAnswered && now - at < wantedForMs
-
-/** Whether callers get the outcome of this want, and no new picture is taken. */
-const isCurrent = (want: Want, now: number): boolean => isOpen(want, now) || now - want.at < askAgainMs
+/** Whether it counts as the answer to a new question. */
+const isRecent = <A extends At>(last: A | undefined, now: number): last is A =>
+  last !== undefined && now - last.at < askAgainMs
