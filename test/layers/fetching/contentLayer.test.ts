@@ -29,10 +29,11 @@ import { TableError, TableSourceClient } from "../../../src/services/TableSource
 import { VersionStore } from "../../../src/services/VersionStore.ts"
 import { reportWait } from "../../../src/services/WaitObserver.ts"
 import * as TableSourceClientMemory from "../../../src/testing/TableSourceClientMemory.ts"
+import { withCountedFiles } from "../../support/countedFiles.ts"
 import { withJumpingClock } from "../../support/jumpingClock.ts"
 import { countsOf, since } from "../../support/metrics.ts"
 
-const services = Layer.unwrapScoped(
+const onFiles = Layer.unwrapScoped(
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const directory = yield* fs.makeTempDirectoryScoped()
@@ -43,9 +44,10 @@ const services = Layer.unwrapScoped(
   Layer.merge(CommandBusMemory.layer),
   Layer.merge(ControllerStateMemory.layer("task")),
   Layer.merge(RequestPacingMemory.layer),
-  Layer.merge(NodeHttpClient.layer),
-  Layer.provideMerge(NodeContext.layer)
+  Layer.merge(NodeHttpClient.layer)
 )
+
+const services = Layer.provideMerge(onFiles, NodeContext.layer)
 
 /** A source over tables in memory. */
 const makeTables = (id: string) =>
@@ -79,6 +81,31 @@ it.scoped("the layer of content fetches on request, with a typed result", () =>
       expect(plugins.content).toMatchObject({ disk: { freeBytes: expect.any(Number), versionBytes: bytes } })
     }).pipe(Effect.provide(ContentLayer.layer({ sources: [definition] })))
   }).pipe(Effect.provide(services))
+)
+
+const counts = { reads: 0, parts: 0, stats: 0 }
+
+it.scoped("each look at an idle content reads its manifest once", () =>
+  Effect.gen(function* () {
+    const { definition, setTable } = yield* makeTables("exhibits")
+    yield* setTable("Objects", objects(3))
+    yield* Effect.gen(function* () {
+      const { state } = yield* ControllerState
+      yield* Effect.flatMap(Content, ({ fetch }) => fetch)
+      yield* state
+      counts.reads = 0
+      yield* TestClock.adjust("2 seconds")
+      yield* state
+      expect(counts.reads).toBe(1)
+    }).pipe(Effect.provide(ContentLayer.layer({ sources: [definition] })))
+  }).pipe(
+    Effect.provide(
+      onFiles.pipe(
+        Layer.provideMerge(withCountedFiles(counts, (path) => path.endsWith("/manifest.json"))),
+        Layer.provideMerge(NodeContext.layer)
+      )
+    )
+  )
 )
 
 it.scoped("content whose fetches fail for longer than its failingFor is an error, without a dashboard", () =>
