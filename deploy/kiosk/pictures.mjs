@@ -17,7 +17,9 @@ const maxWidth = 1280
 const qualities = [80, 40, 10]
 
 const refusals = {
+  400: "The controller refuses ?screen=: the id of a screen is a plain file name",
   401: "The controller refuses PICTURES_TOKEN: nobody can see this screen",
+  403: "The controller refuses the host of its address: add it to allowedHosts",
   404: "The controller takes no pictures: give contentServer({ pictures: { token } }) the PICTURES_TOKEN of this screen"
 }
 
@@ -106,7 +108,7 @@ const attach = ({ send }, type, sessionId = undefined) => {
   return send("Target.setAutoAttach", { ...always, filter: [{ type }] }, sessionId)
 }
 
-/** What the browser tells, by name: of a page or a frame, the target. */
+/** Handlers of the browser's events. `target` is the page or frame. */
 const events = {
   "Target.attachedToTarget": (browser, parent, { sessionId }) => {
     browser.targets.set(sessionId, { page: parent.page ?? sessionId, sessionId })
@@ -129,7 +131,7 @@ const takePicture = async (browser) => {
   }
   const { page, state } = await findFront(browser)
   if (page === undefined) {
-    const all = await browser.send("Target.getTargets")
+    const all = await within(frontMs, browser.send("Target.getTargets"))
     return all?.targetInfos.some(({ type }) => type === "page")
       ? "a policy of the browser forbids pictures: set DeveloperToolsAvailability to 1"
       : "no page is open"
@@ -175,11 +177,11 @@ const trouble = (targets) => {
   if (targets.some(({ hasCrashed }) => hasCrashed)) {
     return "the tab has crashed"
   }
-  // An address may have a token in its query.
-  return dialog === undefined
-    ? undefined
-    : `a dialog is open: ${dialog.replace(/(\w+:\/\/[^\s?#]*)[?#]\S*/g, "$1")}`
+  return dialog === undefined ? undefined : `a dialog is open: ${withoutSecrets(dialog)}`
 }
+
+/** Addresses in a text may have a user and password, or a token in the query. */
+const withoutSecrets = (text) => text.replace(/(?<=\S)[?#]\S+/g, "").replace(/\/\/[^\s/]*@/g, "//")
 
 /** The first frame of a screencast: a screenshot that is made smaller changes the page on the screen for a moment. */
 const draw = async ({ send }, target) => {

@@ -32,6 +32,10 @@ def take():
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=5)
     except subprocess.TimeoutExpired:
         return "text/plain; charset=utf-8", b"no picture within 5 seconds"
+    except OSError as error:
+        return "text/plain; charset=utf-8", str(error).encode()
+    if len(done.stdout) > 1_048_576:
+        return "text/plain; charset=utf-8", b"the picture is larger than 1 MiB"
     if done.returncode == 0 and done.stdout.startswith(b"\xff\xd8\xff"):
         return "image/jpeg", done.stdout
     return "text/plain; charset=utf-8", done.stderr.strip() or b"no picture from " + command[0].encode()
@@ -46,6 +50,7 @@ while True:
             ask(quote(screen, safe=""), "PUT", body, Content_Type=kind, Vitrine_Picture=headers["Vitrine-Picture"])
     except OSError as error:
         print(error, file=sys.stderr, flush=True)
-    if status in (401, 404):
-        print("The controller takes no pictures, or with another token: %d" % status, file=sys.stderr, flush=True)
-    time.sleep(300 if status in (401, 404) else 2)
+    is_refused = status in (400, 401, 403, 404)
+    if is_refused:
+        print("The controller takes no pictures, or refuses the token, screen or host: %d" % status, file=sys.stderr, flush=True)
+    time.sleep(300 if is_refused else 2)

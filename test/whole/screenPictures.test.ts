@@ -30,7 +30,7 @@ const exhibit = `<!doctype html>
   document.documentElement.style.background = query.get("colour")
   const actions = {
     hang: () => { for (;;); },
-    ask: () => alert("Call http://127.0.0.1/help?token=secret now")
+    ask: () => alert("Call http://me:word@127.0.0.1/help?token=secret or /help?token=secret now")
   }
   setTimeout(actions[query.get("do")], 1000)
 </script>
@@ -203,7 +203,7 @@ describe.skipIf(isMissing("chromium"))("a picture of a screen", () => {
 
   it.scopedLive.each([
     ["hang", "the page hangs: no picture within 5 seconds"],
-    ["ask", "a dialog is open: Call http://127.0.0.1/help now"]
+    ["ask", "a dialog is open: Call http://127.0.0.1/help or /help now"]
   ] as const)("is the reason in words, if a page does not draw: %s", ([action, reason]) =>
     Effect.gen(function* () {
       const { address, sees } = yield* makeHall
@@ -298,15 +298,17 @@ describe.concurrent("the watcher of a kiosk's browser, with PICTURES_TOKEN", () 
 
   it.scopedLive("says once that the controller refuses it, and asks five minutes later", () =>
     Effect.gen(function* () {
-      const { requests, url } = yield* serveAnswers(401, 401, 404, 204)
+      const { requests, url } = yield* serveAnswers(401, 401, 404, 400, 403, 204)
       const { stderr } = yield* startWatcher([url, ...noBrowser])
-      yield* eventually(Effect.sync(() => requests.length === 5))
+      yield* eventually(Effect.sync(() => requests.length === 7))
       expect(stderr.text()).toBe(
         "The controller refuses PICTURES_TOKEN: nobody can see this screen\n" +
-          "The controller takes no pictures: give contentServer({ pictures: { token } }) the PICTURES_TOKEN of this screen\n"
+          "The controller takes no pictures: give contentServer({ pictures: { token } }) the PICTURES_TOKEN of this screen\n" +
+          "The controller refuses ?screen=: the id of a screen is a plain file name\n" +
+          "The controller refuses the host of its address: add it to allowedHosts\n"
       )
       const pauses = requests.slice(1).map(({ at }, index) => at - (requests[index]?.at ?? 0))
-      for (const pause of pauses.slice(0, 3)) expect(pause).toBeGreaterThan(2900)
+      for (const pause of pauses.slice(0, 5)) expect(pause).toBeGreaterThan(2900)
     })
   )
 
@@ -326,7 +328,19 @@ describe.concurrent("the watcher of a kiosk's browser, with PICTURES_TOKEN", () 
 describe.skipIf(isMissing("python3"))("the example for other programs than Chromium", () => {
   it.scopedLive.each([
     ["printf", "\\377\\330\\377…", "image/jpeg", Buffer.from("/9j/4oCm", "base64")],
-    ["sh", "echo The display is off >&2; exit 1", "text/plain", Buffer.from("The display is off")]
+    ["sh", "echo The display is off >&2; exit 1", "text/plain", Buffer.from("The display is off")],
+    [
+      "no-such-program",
+      "",
+      "text/plain",
+      Buffer.from("[Errno 2] No such file or directory: 'no-such-program'")
+    ],
+    [
+      "sh",
+      "printf '\\377\\330\\377'; head -c 1048576 /dev/zero",
+      "text/plain",
+      Buffer.from("the picture is larger than 1 MiB")
+    ]
   ] as const)(
     "sends the picture of a command, or the reason why there is none: %s",
     ([program, text, type, body]) =>
