@@ -1,10 +1,10 @@
 /**
- * The limit of each wait for a server. One fiber watches all waits: a fiber and a timer for each of them take longer than
- * a small file.
+ * The limit of each wait for a server. One fiber watches all waits: a fiber and a timer for each of them cost more than
+ * downloading a small file.
  */
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import { constVoid } from "effect/Function"
+import * as Runtime from "effect/Runtime"
 import { monotonicMillis } from "../../internal/monotonicMillis.ts"
 
 interface Wait {
@@ -31,16 +31,13 @@ export const makeInTime = (millis: number): InTime => {
     return Effect.void
   })
 
+  // One step: two waits that begin at once must not start two watchers.
   const add = (over: Wait["over"]) =>
-    Effect.flatMap(monotonicMillis, (now) => {
+    Effect.zipWith(monotonicMillis, Effect.runtime(), (now, runtime) => {
       const wait = { until: now + millis, over }
       waits.add(wait)
-      return watcher === undefined
-        ? Effect.map(Effect.forkDaemon(Effect.interruptible(watch)), (fiber) => {
-            watcher = fiber
-            return wait
-          })
-        : Effect.succeed(wait)
+      watcher ??= Runtime.runFork(runtime, Effect.interruptible(watch), { immediate: false })
+      return wait
     })
 
   const remove = (wait: Wait) => {
@@ -55,13 +52,17 @@ export const makeInTime = (millis: number): InTime => {
     millis === Number.POSITIVE_INFINITY
       ? Effect.async<void, E>((resume) => begin(() => resume(Effect.void)))
       : Effect.suspend(() => {
-          let over = constVoid
+          let isOver = false
+          let over = () => {
+            isOver = true
+          }
           return Effect.acquireUseRelease(
             add(() => over()),
             () =>
               Effect.async<void, E>((resume) => {
                 over = () => resume(Effect.failSync(late))
-                begin(() => resume(Effect.void))
+                if (isOver) over()
+                else begin(() => resume(Effect.void))
               }),
             (wait) => Effect.sync(() => remove(wait))
           )
