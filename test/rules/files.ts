@@ -38,7 +38,7 @@ export const files = [
 
   rule(
     2,
-    "A picture, film or sound that is cut is found, also without `sharp` (the end mark is looked for behind the last scan; phones put bytes behind it, thumbnails have marks of their own)",
+    "A picture, film or sound that is cut is found, also without `sharp` (MP4, QuickTime, M4A, AVIF, HEIC, WebP and WAV by their length; JPEG, PNG, GIF and SVG by their end, in a JPEG behind its first scan: phones put bytes behind it, thumbnails have ends of their own)",
     "as 1",
     "● ● ● ● ● ● ●",
     function* ({ each, open }) {

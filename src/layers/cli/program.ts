@@ -293,7 +293,7 @@ const describeHolds = (command: AddCommand): void => {
 const describeOthers = (command: AddCommand): void => {
   command(
     "screen",
-    "Ask a screen to load its page again, or to show its name for ten seconds, large enough to be found in the hall, or take a picture of what it shows. Waits until the screen has done it, for two minutes at most.",
+    "Ask a screen to load its page again, or to show its name for ten seconds, large enough to be found in the hall, or take a picture of what it shows. Waits until the screen has done it, for two minutes at most, and for a picture 90 seconds.",
     config,
     runDir,
     content,
