@@ -10,6 +10,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
+import * as Order from "effect/Order"
 import type * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
 import * as Schedule from "effect/Schedule"
@@ -26,7 +27,7 @@ import { AskedScreen } from "../../services/AskedScreen.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import { EventBus } from "../../services/EventBus.ts"
 import { maxReportBytes, Player, PlayerReport, type ReportAnswer } from "../../services/PlayerReport.ts"
-import { ScreenPictures } from "../../services/ScreenPictures.ts"
+import { ScreenPictures, type WantedPicture } from "../../services/ScreenPictures.ts"
 import * as Subscription from "../fanOut/Subscription.ts"
 import { isJson, tokenCheck } from "../http/Access.ts"
 import { BadRequest, type BodyTooLarge, bodyTooLarge, jsonRequired, tokenRequired } from "../http/errors.ts"
@@ -119,6 +120,16 @@ export const make = Effect.fnUntraced(function* ({ downloadPath, reports: { toke
     Effect.forkScoped
   )
 
+  const numbers = yield* Ref.make<ReadonlyArray<string>>([])
+
+  /** The pictures of the next answer: first those that no answer has asked for, then those of the oldest answers. */
+  const inTurn = (wanted: ReadonlyArray<WantedPicture>) =>
+    Ref.modify(numbers, (before) => {
+      const next = wanted.toSorted(byTurn(before)).slice(0, maxPictures)
+      const given = next.map(({ number }) => number)
+      return [next, [...before.filter((number) => !given.includes(number)), ...given].slice(-maxNumbers)]
+    })
+
   /**
    * Gives the actions in the answer to a report of their player, until it confirms that its screen has received them, and the
    * pictures that are wanted, until they come.
@@ -148,9 +159,10 @@ export const make = Effect.fnUntraced(function* ({ downloadPath, reports: { toke
       id,
       screen: asked.screen.slice(prefix.length)
     }))
-    const asks = wanted
-      .slice(0, maxPictures)
-      .map(({ number, screen }) => ({ screen: screen.slice(prefix.length), number }))
+    const asks = (yield* inTurn(wanted)).map(({ number, screen }) => ({
+      screen: screen.slice(prefix.length),
+      number
+    }))
     return json({
       vitrine: vitrineVersion,
       ...(actions.length === 0 ? {} : { actions }),
@@ -209,6 +221,12 @@ const isAsked = Schema.is(AskedScreen)
 /** The most actions and pictures in one answer, of which players read 8 KiB, older ones 4 KiB. Others come in the next answer. */
 const maxActions = 6
 const maxPictures = 8
+
+/** How many numbers of pictures are remembered: as many as can be wanted. */
+const maxNumbers = 256
+
+const byTurn = (before: ReadonlyArray<string>) =>
+  Order.mapInput(Order.number, ({ number }: WantedPicture) => before.indexOf(number))
 
 const noToken = tokenRequired(
   'Token required: send "Authorization: Bearer TOKEN" with the "token" of the "reports" of the content server.'

@@ -216,11 +216,14 @@ const makeAsked = Effect.fnUntraced(function* (content: string) {
   return { take, confirm, done: Ref.get(done) }
 })
 
-/** How many pictures are taken at once. */
-const picturesAtOnce = 8
+/** How many pictures are taken at once: more than one answer asks for, because some screens may hang. */
+const picturesAtOnce = 16
 
-/** How many numbers of pictures are remembered, and how many pictures may wait; others are not taken. */
+/** How many pictures may wait; others are taken later. */
 const maxPictures = 16
+
+/** How many numbers of pictures are remembered. */
+const maxNumbers = 256
 
 /** Takes the pictures that the hub asks for, each once, in the background. The hub repeats what it asks for until the answer. */
 const makePictures = Effect.fnUntraced(function* (to: string, put: PostReport.PutPicture) {
@@ -256,17 +259,16 @@ const makePictures = Effect.fnUntraced(function* (to: string, put: PostReport.Pu
     { node, watched = [] }: PlayerReport,
     wanted: ReportAnswer["pictures"] = []
   ) {
-    const fresh = yield* Ref.modify(numbers, (before) => {
-      const fresh = wanted.filter(
-        ({ number, screen }) =>
-          /^[\w-]{1,64}$/.test(number) && !before.includes(number) && watched.includes(screen)
-      )
-      return [fresh, [...before, ...fresh.map(({ number }) => number)].slice(-maxPictures)]
-    })
-    yield* Queue.offerAll(
-      waiting,
-      fresh.map((wanted) => ({ ...wanted, player: node.id }))
+    const known = yield* Ref.get(numbers)
+    const fresh = wanted.filter(
+      ({ number, screen }) =>
+        /^[\w-]{1,64}$/.test(number) && !known.includes(number) && watched.includes(screen)
     )
+    // The hub asks again for what found no room.
+    const taken = yield* Effect.filter(fresh, (wanted) =>
+      Queue.offer(waiting, { ...wanted, player: node.id })
+    )
+    yield* Ref.set(numbers, [...known, ...taken.map(({ number }) => number)].slice(-maxNumbers))
   })
 
   return { take, watched }

@@ -416,6 +416,21 @@ describe("a player that reports", () => {
     )
   )
 
+  it.scoped("takes each picture once, also if the hub asks for more than may wait", () =>
+    run(
+      Effect.gen(function* () {
+        const numbers = Array.from({ length: 40 }, (_, index) => ({ screen: "left", number: `${index}` }))
+        const { passes, sent } = yield* withPictures(numbers, empty(204))
+        yield* passes(60_000)
+        expect(
+          sent()
+            .map(([, number]) => Number(number))
+            .sort((one, other) => one - other)
+        ).toEqual(numbers.map(({ number }) => Number(number)))
+      })
+    )
+  )
+
   it.scoped("continues to report, and warns once, without its token, if the hub refuses pictures", () =>
     run(
       Effect.gen(function* () {

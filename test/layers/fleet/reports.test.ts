@@ -197,7 +197,7 @@ describe("a hub", () => {
     )
   )
 
-  it.scoped("asks a player for eight pictures at a time, in an answer that the player reads", () =>
+  it.scoped("asks a player for eight pictures at a time, in turn, in an answer that the player reads", () =>
     withHub(() =>
       Effect.gen(function* () {
         const { publish } = yield* EventBus
@@ -219,6 +219,11 @@ describe("a hub", () => {
         )
         expect(answer.actions).toHaveLength(6)
         expect(body.length).toBeLessThanOrEqual(8192)
+        const next = JSON.parse((yield* post(JSON.stringify(report({ watched })))).body.toString())
+        expect(next.pictures.map(({ screen }: { readonly screen: string }) => screen)).toEqual([
+          watched[8],
+          ...watched.slice(0, 7)
+        ])
       })
     )
   )
