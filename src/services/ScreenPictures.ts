@@ -86,7 +86,12 @@ export class ScreenPictures extends Context.Reference<ScreenPictures>()("vitrine
   defaultValue: (): ScreenPicturesService => off
 }) {}
 
-/** @internal */
+/**
+ * What is asked of pictures, by people and by watchers.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface ScreenPicturesService {
   /** Turns pictures on, except of the forbidden screens. Gives the effect that ends this, and the waiting of watchers. */
   readonly open: (forbidden: ReadonlyArray<string>) => Effect.Effect<Effect.Effect<void>>

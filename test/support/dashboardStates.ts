@@ -109,8 +109,9 @@ const room = (label: string): Identity => ({
 
 /** A dashboard of a controller that has run for days, and what is in its state. */
 const state = <E, R>(identity: Identity, setUp: Effect.Effect<unknown, E, R>) =>
-  Layer.scopedDiscard(Effect.zipRight(logged, setUp)).pipe(
+  Layer.scopedDiscard(logged).pipe(
     Layer.provideMerge(DashboardLayer.layer({ port: 0 })),
+    Layer.provideMerge(Layer.scopedDiscard(setUp)),
     Layer.provideMerge(
       Layer.merge(
         memoryServices(),
