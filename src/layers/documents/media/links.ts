@@ -113,11 +113,12 @@ export const withoutSignatures = (value: unknown): unknown => {
 }
 
 /** Each signature has such a parameter, perhaps escaped. */
-const maySign = /^https?:\/\/[^\s?]+\?\S*(?:sig|%)\S+$/i
+const maySign = (text: string): boolean =>
+  /^https?:\/\/[^\s?]+\?\S+$/i.test(text) && /sig|%/i.test(text.slice(text.indexOf("?")))
 
 /** The identity and the fragment of a signed link, which expires; `undefined` for any other text. */
 export const signedIdentity = (text: string): string | undefined => {
-  if (!text.includes("?") || text.length > maxLength || !maySign.test(text)) return undefined
+  if (!text.includes("?") || text.length > maxLength || !maySign(text)) return undefined
   const url = parseUrl(text, defaultBase)
   return url !== undefined && isSigned(url) ? `${identityOf(url)}${url.hash}` : undefined
 }
