@@ -23,7 +23,7 @@ const draw = () => {
 
   const items = objects.map(({ id: itsId, thumbnail, title }) => {
     const key = `object ${itsId}`
-    const button = buttons.get(key) ?? make("button", { type: "button", value: itsId, onclick: () => page.choose(itsId) }, make("span", { className: "thumbnail" }), make("span", { className: "name" }))
+    const button = buttons.get(key) ?? make("button", { type: "button", value: itsId, onclick: () => page.choose(itsId) }, make("span", { className: "thumbnail", ariaHidden: "true" }), make("span", { className: "name" }))
     buttons.set(key, button)
     button.setAttribute("aria-current", `${itsId === id}`)
     button.firstChild.setAttribute("aria-hidden", "true")

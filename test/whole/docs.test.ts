@@ -187,7 +187,7 @@ describe.skipIf(isMissing("chromium") || isMissing("curl"))("a reader", () => {
         const tab = yield* openTab(`http://127.0.0.1:${port}`)
         yield* Effect.promise(() => tab.waitForSelector("nav button"))
         const shown = `[...document.querySelectorAll("nav button")].map((button) => [
-          button.textContent,
+          button.querySelector(".name").textContent,
           button.getAttribute("aria-current"),
           button.querySelector("img")?.naturalWidth ?? 0
         ])`
