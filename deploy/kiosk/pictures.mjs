@@ -10,7 +10,7 @@ const pictureMs = 4000
 const answerMs = 90_000
 const pauseMs = 2000
 const refusedPauseMs = 300_000
-/** What the controller takes. */
+/** The limits of the controller. */
 const maxBytes = 1_048_576
 const maxWidth = 1280
 /** A lower quality is for pictures that are too large. */
@@ -171,7 +171,7 @@ const visibility = async ({ send }, { sessionId }) => {
 /** Gives `undefined` if it takes longer. */
 const within = (ms, work) => Promise.race([work, pause(ms)])
 
-/** What the browser has said about these targets. */
+/** The reason why there is no picture, if the browser has told it by an event of these targets. */
 const trouble = (targets) => {
   const dialog = targets.map(({ dialog }) => dialog).find((text) => text !== undefined)
   if (targets.some(({ hasCrashed }) => hasCrashed)) {

@@ -87,7 +87,7 @@ export class ScreenPictures extends Context.Reference<ScreenPictures>()("vitrine
 }) {}
 
 /**
- * What is asked of pictures, by people and by watchers.
+ * The operations on pictures, for people who ask and for watchers.
  *
  * @since 0.1.0
  * @category models

@@ -48,7 +48,7 @@ const demoRows = Schema.decodeUnknownSync(
   Schema.Array(Schema.Record({ key: Schema.String, value: Schema.String }))
 )(parse(readFileSync(join(demo, "Objects.csv")), { columns: true }))
 
-/** What the demo has, as a museum has it in its system. */
+/** The content of the demo, as a museum has it in its system. */
 const demoOf = (hasLanguages: boolean): World => {
   const objects = demoRows.map((row): Row => {
     const { inventory = "", "picture (attachments)": picture = "", room = "", title = "", ...others } = row

@@ -539,7 +539,7 @@ describe.skipIf(isMissing("promtool"))("the rules for Prometheus", () => {
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
 
-/** What axe-core finds in a part of the page. */
+/** The findings of axe-core in a part of the page. */
 const violationsOf = (page: Page, selector: string) =>
   Effect.promise(async () => {
     await page.evaluate(axe)

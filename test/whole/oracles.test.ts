@@ -33,7 +33,7 @@ const png = await noisy(8, 6).png().toBuffer()
 
 const anyPicture = constantFrom("bell.png", "loom.png")
 
-/** What people have in their documents. */
+/** Values of documents. */
 const anyObject = record(
   {
     title: constantFrom("Bell", "Loom", ""),
@@ -79,7 +79,7 @@ const filesOf = ({ objects, rooms, ...pictures }: World, address: string) =>
 
 type Objects = ReadonlyArray<{ readonly [field: string]: unknown }>
 
-/** What people write into a configuration. */
+/** Options of a configuration. */
 const anyOptions = record({
   expect: option(
     record({

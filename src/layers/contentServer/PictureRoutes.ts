@@ -2,7 +2,7 @@
  * The routes for the watchers of browsers, which take pictures of their screens (docs/wire.md, "Pictures of screens").
  */
 import * as HttpLayerRouter from "@effect/platform/HttpLayerRouter"
-import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -22,33 +22,24 @@ export const make = Effect.fnUntraced(function* (token: Redacted.Redacted) {
   const close = yield* Effect.acquireRelease(pictures.open(forbidden), (close) => close)
   const hasToken = tokenCheck(token)
 
-  const withToken = <E, R>(
-    handler: (
-      request: HttpServerRequest.HttpServerRequest
-    ) => Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
-  ) =>
-    Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
-      Effect.if(hasToken(request), { onTrue: () => handler(request), onFalse: () => noToken })
-    )
+  const wanted = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+    if (!hasToken(request)) return yield* noToken
+    const screen = yield* askedScreen(request.originalUrl)
+    return Option.match(yield* pictures.wanted(screen), {
+      onNone: () => HttpServerResponse.empty({ status: 204 }),
+      onSome: ({ number }) =>
+        HttpServerResponse.empty({ status: 200, headers: { "Vitrine-Picture": number } })
+    })
+  })
 
-  const wanted = ({ originalUrl }: HttpServerRequest.HttpServerRequest) =>
-    Effect.map(
-      Effect.flatMap(askedScreen(originalUrl), pictures.wanted),
-      Option.match({
-        onNone: () => HttpServerResponse.empty({ status: 204 }),
-        onSome: ({ number }) =>
-          HttpServerResponse.empty({ status: 200, headers: { "Vitrine-Picture": number } })
-      })
-    )
+  const picture = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+    return hasToken(request) ? yield* take(pictures) : yield* noToken
+  })
 
   return {
     routes: [
-      HttpLayerRouter.route("GET", "/vitrine/pictures/wanted", withToken(wanted)),
-      HttpLayerRouter.route(
-        "PUT",
-        "/vitrine/pictures/:screen",
-        withToken(() => take(pictures))
-      )
+      HttpLayerRouter.route("GET", "/vitrine/pictures/wanted", wanted),
+      HttpLayerRouter.route("PUT", "/vitrine/pictures/:screen", picture)
     ],
     close
   }

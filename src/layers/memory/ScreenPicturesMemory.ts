@@ -34,12 +34,12 @@ const unseenAfterMs = 60_000
 const startMs = 30_000
 
 const maxPictures = 64
-/** Of people who ask. */
+/** The most screens with a picture that is wanted, and the most with a refusal. */
 const maxWanted = 256
-/** The screens of all players of a hub. */
+/** The most screens with a watcher: the screens of all players of a hub. */
 const maxWatched = 65_536
 
-/** All that happened at a monotonic time. */
+/** An event, by its monotonic time. */
 interface At {
   readonly at: number
 }

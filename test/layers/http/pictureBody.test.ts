@@ -1,5 +1,5 @@
 /**
- * What a watcher may send, whichever token its route asks for.
+ * The bodies that a watcher may send, with the token of either route.
  */
 import * as HttpLayerRouter from "@effect/platform/HttpLayerRouter"
 import { describe, expect, it } from "@effect/vitest"

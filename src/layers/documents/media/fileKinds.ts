@@ -17,7 +17,7 @@ export interface FileKind {
   readonly isShown: boolean
   /** The bytes at the end of a whole file. */
   readonly end?: Buffer
-  /** What says how long a whole file is. */
+  /** The container, if its head gives the length of a whole file. */
   readonly length?: "boxes" | "riff"
 }
 
