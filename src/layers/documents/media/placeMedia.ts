@@ -174,181 +174,236 @@ const keep = (frame: Frame, saved: unknown, stable: unknown): void => {
   if (frame.stable !== undefined) setOwn(frame.stable, name, stable)
 }
 
+/** The same for all values of a document. */
+interface Settings extends Pick<Placing, "base" | "document" | "lasting" | "recordOf" | "rules"> {
+  readonly areLinksSigned: boolean
+  readonly isWanted: boolean
+  readonly sorts: boolean
+  readonly reader: MediaReader
+  readonly text: NonNullable<Placing["text"]>
+  readonly readLink: ReturnType<typeof makeReadLink>
+  readonly spend: ReturnType<typeof makeWriting>
+  /** Whether texts may be links to wanted files. */
+  readonly hasRules: boolean
+  readonly looksAtTexts: boolean
+}
+
+/** The visit of one value. Its path and its frames change as it goes on. */
+interface Visit {
+  readonly settings: Settings
+  readonly placement: Placement
+  /** How many levels of the path are outside of the value. */
+  readonly outside: number
+  readonly path: Array<string>
+  readonly parents: Array<JsonObject>
+  readonly frames: Array<Frame>
+  /** How many of the objects around are about files. */
+  read: number
+}
+
 /**
  * Returns the one visit of the values of a document, for their links, their order and their volatile parts; `at` is
  * the path of a value. It pauses after each 1,000 parts, and throws `TooMuch`.
  */
 export const makePlacing = (placing: Placing) => {
-  const { areLinksSigned = false, base, document, lasting, reader = Option.none, recordOf, rules } = placing
-  const { elsewhere = constVoid, isWanted = true, sorts = false, text: onText = constVoid } = placing
-  const readLink = makeReadLink(rules, base, elsewhere)
+  const { areLinksSigned = false, elsewhere = constVoid, isWanted = true } = placing
+  const { reader = Option.none, rules, sorts = false, text = constVoid } = placing
   const hasRules = (rules.find ?? rules.hosts ?? rules.types) !== undefined
-  const looksAtTexts = hasRules || areLinksSigned
-  const spend = makeWriting()
-
-  const isReplaced = (path: DocumentPath): boolean =>
-    isNamed(rules.replace, path) && !(rules.replace === true && path.at(-1) === "url")
-
-  /** The original string if an earlier run has replaced it, or else the value. */
-  const withoutReplacement = (value: unknown, path: DocumentPath): unknown =>
-    rules.replace !== false &&
-    isReplacement(value) &&
-    isReplaced(path) &&
-    readLink(value.url, path) !== undefined
-      ? value.url
-      : value
-
-  return function* (
-    value: unknown,
-    at: DocumentPath,
-    { leftOut, place }: Placement
-  ): Generator<void, Visited> {
-    const path = [...at]
-    const parents: Array<JsonObject> = []
-    const root = listFrame([value])
-    const frames: Array<Frame> = [root]
-    /** How many of the objects around are about files. */
-    let read = 0
-
-    const trailOf = (depth: number): Trail | undefined => {
-      const frame = frames[depth]
-      if (frame === undefined || depth < 2) return undefined
-      frame.trail ??= { parent: trailOf(depth - 1), level: path[at.length + depth - 2] ?? "" }
-      return frame.trail
-    }
-
-    /** The trail of a part of the innermost frame. */
-    const trailTo = (level: string): Trail | undefined =>
-      frames.length === 1 ? undefined : { parent: trailOf(frames.length - 1), level }
-
-    const found = (text: string, address: Address, trail: Trail | undefined): FoundLink => ({
-      address,
-      identity: address === "unknown" ? text : identityOf(address),
-      path,
-      trail
-    })
-
-    const noLink = (text: string, name: string): string => {
-      if (read === 0)
-        onText(text, frames.length === 1 ? "" : frames.length === 2 ? name : (path[at.length] ?? ""))
-      return text
-    }
-
-    const visitText = (frame: Frame, text: string, name: string): unknown => {
-      if (frame.list === undefined && (frame.read !== undefined || name === "localPath"))
-        return noLink(text, name)
-      const address = readLink(text, path)
-      if (address === undefined) return noLink(text, name)
-      if (isReplaced(path)) {
-        const placed = place(found(text, address, trailTo(name)))
-        return placed === undefined ? text : { ...placed, url: text }
-      }
-      if (frame.list === undefined) frame.links.push({ name, text, address })
-      else leftOut(trailTo(name))
-      return text
-    }
-
-    const frameOf = (part: object): Frame => {
-      if (Array.isArray(part)) return listFrame(part)
-      const object = Predicate.isReadonlyRecord(part) ? part : {}
-      const all = Object.keys(object)
-      const ours = isWanted ? oursIn(object) : none
-      const kept = ours.length === 0 ? all : all.filter((name) => !ours.includes(name))
-      const names = sorts && !isInOrder(kept) ? [...kept].sort() : kept
-      const file = Option.getOrUndefined(reader(object, { document, path, parents, recordOf }))
-      if (file !== undefined) read++
-      const saved = names === all ? undefined : {}
-      parents.push(object)
-      const { length } = names
-      return {
-        list: undefined,
-        object,
-        names,
-        read: file,
-        links: [],
-        length,
-        next: 0,
-        trail: undefined,
-        saved,
-        stable: undefined
-      }
-    }
-
-    /** Ends a frame: the fields of files, and then the volatile parts. */
-    const end = (frame: Frame): Visited => {
-      if (frame.list !== undefined) {
-        const saved = frame.saved ?? frame.list
-        return { saved, stable: frame.stable ?? saved }
-      }
-      parents.pop()
-      const { links, names, object, read: file } = frame
-      if (file !== undefined) read--
-      const { localPath } = object
-      const trail = trailOf(frames.length - 1)
-      const own =
-        Predicate.isString(localPath) && names.includes("localPath")
-          ? place({ ownPath: localPath, address: "unknown", identity: ownIdentity(localPath), path, trail })
-          : undefined
-      const link = file === undefined ? chosen(links) : linkOf(file, trail)
-      const linked = link && place(link)
-      const placed = link?.writesPath === false ? own : (own ?? linked) && { ...linked, ...own }
-      if (file === undefined && links.length > 0) path.pop()
-      const saved = withPlaced(frame.saved ?? object, placed)
-      const stable = frame.stable === undefined ? saved : withPlaced(frame.stable, placed)
-      return { saved, stable: lasting === undefined ? stable : lasting(stable, { document, path, parents }) }
-    }
-
-    const linkOf = ({ url, ...more }: MediaObject, trail: Trail | undefined): FoundLink | undefined => {
-      const { localPath } = more
-      const address = readAddress(url, localPath === undefined ? base : undefined)
-      return localPath !== undefined
-        ? { ...found(url, address ?? "unknown", trail), ...more, identity: ownIdentity(localPath) }
-        : address && { ...found(url, address, trail), ...more }
-    }
-
-    /** The link for the `localPath` of an object, at whose path the visit is then. The other links are left out. */
-    const chosen = (links: ReadonlyArray<NamedLink>): FoundLink | undefined => {
-      const [first, ...others] = links.length > 1 ? [...links].sort(byName) : links
-      for (const { name } of others) leftOut(trailTo(name))
-      if (first === undefined) return undefined
-      path.push(first.name)
-      return found(first.text, first.address, trailTo(first.name))
-    }
-
-    for (let frame: Frame | undefined = root; frame !== undefined; ) {
-      if (frame.next === frame.length) {
-        const { saved, stable }: Visited = end(frame)
-        frames.pop()
-        const outer: Frame | undefined = frames.at(-1)
-        if (frames.length > 1) path.pop()
-        if (outer !== undefined) keep(outer, saved, stable)
-        frame = outer
-        continue
-      }
-      const name = frame.list === undefined ? (frame.names[frame.next] ?? "") : String(frame.next)
-      let part = partOf(frame)
-      if (spend(part, name, frames.length)) yield
-      const isText = Predicate.isString(part)
-      if (isText ? !looksAtTexts : part === null || typeof part !== "object") {
-        if (Predicate.isString(part)) noLink(part, name)
-        keep(frame, part, part)
-        continue
-      }
-      if (frames.length > 1) path.push(name)
-      part = withoutReplacement(part, path)
-      if (Predicate.isString(part)) {
-        const saved = hasRules ? visitText(frame, part, name) : noLink(part, name)
-        keep(frame, saved, areLinksSigned ? withoutSignatures(saved) : saved)
-        if (frames.length > 1) path.pop()
-      } else if (Predicate.isObject(part)) {
-        const inner = frameOf(part)
-        frames.push(inner)
-        frame = inner
-      }
-    }
-    const saved = root.saved === undefined ? value : root.saved[0]
-    return { saved, stable: root.stable === undefined ? saved : root.stable[0] }
+  const settings: Settings = {
+    ...placing,
+    areLinksSigned,
+    isWanted,
+    reader,
+    sorts,
+    text,
+    readLink: makeReadLink(rules, placing.base, elsewhere),
+    spend: makeWriting(),
+    hasRules,
+    looksAtTexts: hasRules || areLinksSigned
   }
+  return (value: unknown, at: DocumentPath, placement: Placement): Generator<void, Visited> => {
+    const root = listFrame([value])
+    const visit = {
+      settings,
+      placement,
+      outside: at.length,
+      path: [...at],
+      parents: [],
+      frames: [root],
+      read: 0
+    }
+    return visiting(visit, root, value)
+  }
+}
+
+function* visiting(visit: Visit, root: ListFrame, value: unknown): Generator<void, Visited> {
+  const { frames, path, settings } = visit
+  const { areLinksSigned, hasRules, looksAtTexts, spend } = settings
+  for (let frame: Frame | undefined = root; frame !== undefined; ) {
+    if (frame.next === frame.length) {
+      const { saved, stable }: Visited = end(visit, frame)
+      frames.pop()
+      const outer: Frame | undefined = frames.at(-1)
+      if (frames.length > 1) path.pop()
+      if (outer !== undefined) keep(outer, saved, stable)
+      frame = outer
+      continue
+    }
+    const name = frame.list === undefined ? (frame.names[frame.next] ?? "") : String(frame.next)
+    let part = partOf(frame)
+    if (spend(part, name, frames.length)) yield
+    const isText = Predicate.isString(part)
+    if (isText ? !looksAtTexts : part === null || typeof part !== "object") {
+      if (Predicate.isString(part)) noLink(visit, part, name)
+      keep(frame, part, part)
+      continue
+    }
+    if (frames.length > 1) path.push(name)
+    part = withoutReplacement(visit, part)
+    if (Predicate.isString(part)) {
+      const saved = hasRules ? visitText(visit, frame, part, name) : noLink(visit, part, name)
+      keep(frame, saved, areLinksSigned ? withoutSignatures(saved) : saved)
+      if (frames.length > 1) path.pop()
+    } else if (Predicate.isObject(part)) {
+      const inner = frameOf(visit, part)
+      frames.push(inner)
+      frame = inner
+    }
+  }
+  const saved = root.saved === undefined ? value : root.saved[0]
+  return { saved, stable: root.stable === undefined ? saved : root.stable[0] }
+}
+
+const isReplaced = ({ path, settings: { rules } }: Visit): boolean =>
+  isNamed(rules.replace, path) && !(rules.replace === true && path.at(-1) === "url")
+
+/** The original string if an earlier run has replaced it, or else the value. */
+const withoutReplacement = (visit: Visit, value: unknown): unknown =>
+  visit.settings.rules.replace !== false &&
+  isReplacement(value) &&
+  isReplaced(visit) &&
+  visit.settings.readLink(value.url, visit.path) !== undefined
+    ? value.url
+    : value
+
+const trailOf = (visit: Visit, depth: number): Trail | undefined => {
+  const frame = visit.frames[depth]
+  if (frame === undefined || depth < 2) return undefined
+  frame.trail ??= { parent: trailOf(visit, depth - 1), level: visit.path[visit.outside + depth - 2] ?? "" }
+  return frame.trail
+}
+
+/** The trail of a part of the innermost frame. */
+const trailTo = (visit: Visit, level: string): Trail | undefined =>
+  visit.frames.length === 1 ? undefined : { parent: trailOf(visit, visit.frames.length - 1), level }
+
+const foundAt = ({ path }: Visit, text: string, address: Address, trail: Trail | undefined): FoundLink => ({
+  address,
+  identity: address === "unknown" ? text : identityOf(address),
+  path,
+  trail
+})
+
+const noLink = ({ frames, outside, path, read, settings }: Visit, text: string, name: string): string => {
+  if (read === 0)
+    settings.text(text, frames.length === 1 ? "" : frames.length === 2 ? name : (path[outside] ?? ""))
+  return text
+}
+
+const visitText = (visit: Visit, frame: Frame, text: string, name: string): unknown => {
+  const { path, placement, settings } = visit
+  if (frame.list === undefined && (frame.read !== undefined || name === "localPath"))
+    return noLink(visit, text, name)
+  const address = settings.readLink(text, path)
+  if (address === undefined) return noLink(visit, text, name)
+  if (isReplaced(visit)) {
+    const placed = placement.place(foundAt(visit, text, address, trailTo(visit, name)))
+    return placed === undefined ? text : { ...placed, url: text }
+  }
+  if (frame.list === undefined) frame.links.push({ name, text, address })
+  else placement.leftOut(trailTo(visit, name))
+  return text
+}
+
+const frameOf = (visit: Visit, part: object): Frame => {
+  if (Array.isArray(part)) return listFrame(part)
+  const { parents, path, settings } = visit
+  const object = Predicate.isReadonlyRecord(part) ? part : {}
+  const all = Object.keys(object)
+  const ours = settings.isWanted ? oursIn(object) : none
+  const kept = ours.length === 0 ? all : all.filter((name) => !ours.includes(name))
+  const names = settings.sorts && !isInOrder(kept) ? [...kept].sort() : kept
+  const { document, recordOf } = settings
+  const file = Option.getOrUndefined(settings.reader(object, { document, path, parents, recordOf }))
+  if (file !== undefined) visit.read++
+  const saved = names === all ? undefined : {}
+  parents.push(object)
+  const { length } = names
+  return {
+    list: undefined,
+    object,
+    names,
+    read: file,
+    links: [],
+    length,
+    next: 0,
+    trail: undefined,
+    saved,
+    stable: undefined
+  }
+}
+
+/** Ends a frame: the fields of files, and then the volatile parts. */
+const end = (visit: Visit, frame: Frame): Visited => {
+  if (frame.list !== undefined) {
+    const saved = frame.saved ?? frame.list
+    return { saved, stable: frame.stable ?? saved }
+  }
+  const { frames, parents, path, placement, settings } = visit
+  const { document, lasting } = settings
+  parents.pop()
+  const { links, names, object, read: file } = frame
+  if (file !== undefined) visit.read--
+  const { localPath } = object
+  const trail = trailOf(visit, frames.length - 1)
+  const own =
+    Predicate.isString(localPath) && names.includes("localPath")
+      ? placement.place({
+          ownPath: localPath,
+          address: "unknown",
+          identity: ownIdentity(localPath),
+          path,
+          trail
+        })
+      : undefined
+  const link = file === undefined ? chosen(visit, links) : linkOf(visit, file, trail)
+  const linked = link && placement.place(link)
+  const placed = link?.writesPath === false ? own : (own ?? linked) && { ...linked, ...own }
+  if (file === undefined && links.length > 0) path.pop()
+  const saved = withPlaced(frame.saved ?? object, placed)
+  const stable = frame.stable === undefined ? saved : withPlaced(frame.stable, placed)
+  return { saved, stable: lasting === undefined ? stable : lasting(stable, { document, path, parents }) }
+}
+
+const linkOf = (
+  visit: Visit,
+  { url, ...more }: MediaObject,
+  trail: Trail | undefined
+): FoundLink | undefined => {
+  const { localPath } = more
+  const address = readAddress(url, localPath === undefined ? visit.settings.base : undefined)
+  return localPath !== undefined
+    ? { ...foundAt(visit, url, address ?? "unknown", trail), ...more, identity: ownIdentity(localPath) }
+    : address && { ...foundAt(visit, url, address, trail), ...more }
+}
+
+/** The link for the `localPath` of an object, at whose path the visit is then. The other links are left out. */
+const chosen = (visit: Visit, links: ReadonlyArray<NamedLink>): FoundLink | undefined => {
+  const [first, ...others] = links.length > 1 ? [...links].sort(byName) : links
+  for (const { name } of others) visit.placement.leftOut(trailTo(visit, name))
+  if (first === undefined) return undefined
+  visit.path.push(first.name)
+  return foundAt(visit, first.text, first.address, trailTo(visit, first.name))
 }
 
 interface NamedLink {
