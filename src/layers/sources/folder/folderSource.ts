@@ -24,7 +24,6 @@ import { type Mistake, mistake } from "../../../internal/mistake.ts"
 import { expects, omittable, optional, documentName as optionName } from "../../../internal/Options.ts"
 import { HasDevServer } from "../../../services/ContentServer.ts"
 import {
-  type AttachmentProgress,
   BaseFolder,
   type ContentSource,
   type ContentSourceDefinition,
@@ -50,12 +49,12 @@ import * as PathPattern from "../../documents/media/PathPattern.ts"
 import { isUseless } from "../../documents/media/verdict.ts"
 import { failureOf } from "../../documents/sourceErrors.ts"
 import { notice } from "../../documents/warnings.ts"
-import { makeFolderCalls } from "./folderCalls.ts"
+import { type FolderCalls, makeFolderCalls } from "./folderCalls.ts"
 import { documentName, type FolderFile, FolderInUse, type FolderLook, printablePath } from "./lookAtFolder.ts"
 import { makeNamedFiles, type NamedFiles } from "./namedFiles.ts"
 import { makeProblemsFile } from "./problemsFile.ts"
 import { isCsv, readDocument, readKeyValues } from "./readDocument.ts"
-import { linkReused, makeTakeFiles, sizeOf } from "./takeFiles.ts"
+import { linkReused, makeTakeFiles, type SavedFile, sizeOf } from "./takeFiles.ts"
 import * as WatchedFolder from "./WatchedFolder.ts"
 
 /**
@@ -154,32 +153,13 @@ export type FolderOptions = typeof FolderOptions.Type
 export const folderSource = (config: FolderSourceConfig): ContentSourceDefinition =>
   define("the folder source", FolderOptions, config, make)
 
-/** The parts of a look at the folder that a fetch saves. */
-interface FolderParts {
-  readonly look: FolderLook
-  readonly documents: ReadonlyArray<Document<SourceError | FolderInUse>>
-  readonly others: ReadonlyArray<FolderFile>
-  readonly named: NamedFiles
-  /** Spreadsheets whose names are no document's name, by their names. */
-  readonly spreadsheets: ReadonlyMap<string, string>
-}
-
 const make = Effect.fnUntraced(function* (options: FolderOptions) {
-  const { id, keys, keyValueTables } = options
-  const pictures = options.pictures.flatMap((path) => Option.toArray(PathPattern.parse(path)))
+  const { id, problems } = options
   const environment = yield* withoutParentSpan(Effect.context<FileSystem.FileSystem>())
   const base = yield* BaseFolder
   const directory = resolve(base, options.directory)
   const calls = makeFolderCalls(directory)
-  const refusePrivate = Effect.gen(function* () {
-    const found = yield* calls.guard(findPrivate(directory, base, calls.call))
-    if (Option.isSome(found)) {
-      return yield* new SourceError({
-        place: directory,
-        detail: `${found.value} is in this folder, and everybody who can read the content could read this file. Keep content in a separate folder.`
-      })
-    }
-  })
+  const refusePrivate = noPrivateIn(directory, base, calls)
   // Each fetch looks again, so a share that hangs now does not stop the start.
   yield* Effect.catchIf(
     refusePrivate,
@@ -190,131 +170,36 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
   const folder = yield* WatchedFolder.make(directory, options.documents, calls)
   const takeFiles = makeTakeFiles()
   const { withPermits } = yield* Effect.makeSemaphore(1)
-
-  const partsOf = (look: FolderLook): FolderParts => {
-    const nameOf = (path: string) => (options.documents ? documentName(path) : undefined)
-    const others = look.files.filter(({ path }) => nameOf(path) === undefined)
-    const named = makeNamedFiles(others.map(({ path }) => path))
-    const documents = look.files.flatMap((file): ReadonlyArray<Document<SourceError | FolderInUse>> => {
-      const name = nameOf(file.path)
-      if (name === undefined) return []
-      const key = Option.getOrUndefined(Record.get(keys, name))
-      const typeOf = (field: string) => {
-        const fields = Option.flatMap(Record.get(options.expect, name), ({ fields }) =>
-          Option.fromNullable(fields)
-        )
-        return fields.pipe(
-          Option.flatMap((fields) => (Schema.isSchema(fields) ? Option.none() : Record.get(fields, field))),
-          Option.filter(isFieldType),
-          Option.getOrUndefined
-        )
-      }
-      const readOptions = { ...options, files: named, pictures, key, typeOf }
-      const content =
-        keyValueTables.includes(name) && isCsv(file.path)
-          ? Keys({ keys: readKeyValues(file, readOptions) })
-          : Value({ value: readDocument(file, readOptions) })
-      return [{ name, content, key, file: printablePath(file.path) }]
-    })
-    const spreadsheets = options.documents
-      ? spreadsheetsIn(look, new Set(documents.map(({ name }) => name)))
-      : new Map<string, string>()
-    return { look, documents, others, named, spreadsheets }
-  }
-
-  const checkNames = ({ documents, look, spreadsheets }: FolderParts) => {
-    const noDocument = (name: string, isTable: boolean, others: ReadonlyArray<string>) =>
-      failureAbout(
-        mistake(
-          "folder:document",
-          {},
-          { name, isTable, others: others.slice(0, 10), spreadsheet: spreadsheets.get(name) }
-        )
-      )
-    const tables = look.files
-      .filter(({ path }) => isCsv(path))
-      .flatMap(({ path }) => documentName(path) ?? [])
-    const missing = keyValueTables.find((name) => !tables.includes(name))
-    if (missing !== undefined) {
-      return noDocument(
-        missing,
-        true,
-        tables.map((name) => `${name}.csv`)
-      )
-    }
-    for (const named of [keys, options.expect]) {
-      const unknown = Object.keys(named).find((name) => documents.every((document) => document.name !== name))
-      if (unknown === undefined) continue
-      return noDocument(
-        unknown,
-        false,
-        documents.flatMap(({ file = "" }) => file)
-      )
-    }
-    return Effect.void
-  }
-
+  const pictures = options.pictures.flatMap((path) => Option.toArray(PathPattern.parse(path)))
   const images = options.images ?? (pictures.length > 0 ? Schema.decodeSync(ImageOptions)({}) : undefined)
-  const open = (target: FetchTarget & FolderParts) => {
-    const { documents, look, named, others, spreadsheets } = target
-    const files = Effect.fnUntraced(function* (progress: (files: AttachmentProgress) => Effect.Effect<void>) {
-      const saved = yield* Effect.provide(takeFiles(others, target, progress), environment)
-      const flaws = Object.fromEntries(
-        saved.flatMap(({ flaw, path }) => (flaw === undefined ? [] : [[path, flaw]]))
-      )
-      const flawed = Object.entries(flaws).map(([path, flaw]) => ({
-        path,
-        flaw,
-        isNamed: named.named.has(path)
-      }))
-      const refused = flawed.find(({ flaw, isNamed }) => isNamed && isUseless(flaw))
-      if (refused !== undefined) {
-        return yield* failureAbout(mistake("file:flaw", { name: printablePath(refused.path) }, refused.flaw))
-      }
-      yield* notice([
-        ...look.leftOut.map((mistake) => warningOf("content:note", "", mistake)),
-        ...[...spreadsheets.values()].map((path) => warningOf("content:note", path, noTable(path))),
-        ...flawed.flatMap(({ flaw, isNamed, path }) =>
-          (isNamed || isUseless(flaw) || flaw.wrong === "picture") &&
-          !(flaw.isShrinkable && images !== undefined)
-            ? [warningOf(codeOf[flaw.wrong], path, mistake("file:flaw", { name: printablePath(path) }, flaw))]
-            : []
-        )
-      ])
-      return {
-        total: saved.length,
-        bytes: sizeOf(saved),
-        reused: saved.filter(({ isReused }) => isReused).length,
-        digests: Object.fromEntries(saved.map(({ path, sha256 }) => [path, sha256])),
-        flaws,
-        place: Effect.provide(linkReused(saved, target), environment)
-      }
-    })
-    return Effect.succeed({
-      documents,
-      files,
-      isFile: (path: string) => named.find(path) === path,
-      similar: named.similar
-    })
-  }
 
   const documentSource = yield* DocumentSource.make({
     options: { ...options, ...(images && { images }) },
-    open,
-    schema: Effect.succeed(documentSchemas(options.expect, keyValueTables))
+    open: (target: FetchTarget & FolderParts) =>
+      Effect.succeed({
+        documents: target.documents,
+        files: (progress) =>
+          takeFiles(target.others, target, progress).pipe(
+            Effect.flatMap((saved) => ownFiles(target, saved, images !== undefined)),
+            Effect.map((own) => ({ ...own, place: Effect.provide(own.place, environment) })),
+            Effect.provide(environment)
+          ),
+        isFile: (path) => target.named.find(path) === path,
+        similar: target.named.similar
+      }),
+    schema: Effect.succeed(documentSchemas(options.expect, options.keyValueTables))
   })
 
   /** Saves everything of one look. */
   const save = Effect.fnUntraced(function* (look: FolderLook, target: FetchTarget) {
-    const found = partsOf(look)
+    const found = partsOf(look, options, pictures)
     if (isBuildNeeded) yield* checkBuild(look, target)
-    yield* checkNames(found)
+    yield* checkNames(found, options)
     yield* checkFiles(found.others)
     yield* empty(target.directory)
     return yield* documentSource.fetch({ ...target, ...found })
   })
 
-  const { problems } = options
   const language = problems && (problems === "file" ? "en" : (problems.language ?? "en"))
   const file = language && (yield* makeProblemsFile(id, directory, languages[language], calls))
 
@@ -358,6 +243,132 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
     )
   }
   return source
+})
+
+const noPrivateIn = (directory: string, base: string, { call, guard }: FolderCalls) =>
+  Effect.flatMap(
+    guard(findPrivate(directory, base, call)),
+    Option.match({
+      onNone: () => Effect.void,
+      onSome: (found) =>
+        new SourceError({
+          place: directory,
+          detail: `${found} is in this folder, and everybody who can read the content could read this file. Keep content in a separate folder.`
+        })
+    })
+  )
+
+/** The parts of a look at the folder that a fetch saves. */
+interface FolderParts {
+  readonly look: FolderLook
+  readonly documents: ReadonlyArray<Document<SourceError | FolderInUse>>
+  readonly others: ReadonlyArray<FolderFile>
+  readonly named: NamedFiles
+  /** Spreadsheets whose names are no document's name, by their names. */
+  readonly spreadsheets: ReadonlyMap<string, string>
+}
+
+const partsOf = (
+  look: FolderLook,
+  options: FolderOptions,
+  pictures: ReadonlyArray<PathPattern.PathPattern>
+): FolderParts => {
+  const nameOf = (path: string) => (options.documents ? documentName(path) : undefined)
+  const others = look.files.filter(({ path }) => nameOf(path) === undefined)
+  const named = makeNamedFiles(others.map(({ path }) => path))
+  const documents = look.files.flatMap((file): FolderParts["documents"] => {
+    const name = nameOf(file.path)
+    if (name === undefined) return []
+    const key = Option.getOrUndefined(Record.get(options.keys, name))
+    const readOptions = { ...options, files: named, pictures, key, typeOf: typesOf(name, options) }
+    const content =
+      options.keyValueTables.includes(name) && isCsv(file.path)
+        ? Keys({ keys: readKeyValues(file, readOptions) })
+        : Value({ value: readDocument(file, readOptions) })
+    return [{ name, content, key, file: printablePath(file.path) }]
+  })
+  const spreadsheets = options.documents
+    ? spreadsheetsIn(look, new Set(documents.map(({ name }) => name)))
+    : new Map<string, string>()
+  return { look, documents, others, named, spreadsheets }
+}
+
+/** Returns the expected type of a field. */
+const typesOf = (name: string, { expect }: FolderOptions) => {
+  const fields = Option.flatMapNullable(Record.get(expect, name), ({ fields }) => fields)
+  return (field: string) =>
+    fields.pipe(
+      Option.flatMap((fields) => (Schema.isSchema(fields) ? Option.none() : Record.get(fields, field))),
+      Option.filter(isFieldType),
+      Option.getOrUndefined
+    )
+}
+
+/** Fails if an option names a document that is not there. */
+const checkNames = (
+  { documents, look, spreadsheets }: FolderParts,
+  { expect, keys, keyValueTables }: FolderOptions
+) => {
+  const noDocument = (name: string, isTable: boolean, others: ReadonlyArray<string>) =>
+    failureAbout(
+      mistake(
+        "folder:document",
+        {},
+        { name, isTable, others: others.slice(0, 10), spreadsheet: spreadsheets.get(name) }
+      )
+    )
+  const tables = look.files.filter(({ path }) => isCsv(path)).flatMap(({ path }) => documentName(path) ?? [])
+  const missing = keyValueTables.find((name) => !tables.includes(name))
+  if (missing !== undefined) {
+    return noDocument(
+      missing,
+      true,
+      tables.map((name) => `${name}.csv`)
+    )
+  }
+  const unknown = [...Object.keys(keys), ...Object.keys(expect)].find((name) =>
+    documents.every((document) => document.name !== name)
+  )
+  return unknown === undefined
+    ? Effect.void
+    : noDocument(
+        unknown,
+        false,
+        documents.flatMap(({ file = "" }) => file)
+      )
+}
+
+/** The files of the folder in the version, with warnings about their flaws. A flaw of a named file may be a failure. */
+const ownFiles = Effect.fnUntraced(function* (
+  target: FetchTarget & FolderParts,
+  saved: ReadonlyArray<SavedFile>,
+  areShrunk: boolean
+) {
+  const { look, named, spreadsheets } = target
+  const flawed = saved.flatMap(({ flaw, path }) =>
+    flaw === undefined ? [] : [{ flaw, path, isNamed: named.named.has(path) }]
+  )
+  const refused = flawed.find(({ flaw, isNamed }) => isNamed && isUseless(flaw))
+  if (refused !== undefined) {
+    return yield* failureAbout(mistake("file:flaw", { name: printablePath(refused.path) }, refused.flaw))
+  }
+  yield* notice([
+    ...look.leftOut.map((mistake) => warningOf("content:note", "", mistake)),
+    ...[...spreadsheets.values()].map((path) => warningOf("content:note", path, noTable(path))),
+    ...flawed.flatMap(({ flaw, isNamed, path }) =>
+      (isNamed || isUseless(flaw) || flaw.wrong === "picture") && !(flaw.isShrinkable && areShrunk)
+        ? [warningOf(codeOf[flaw.wrong], path, mistake("file:flaw", { name: printablePath(path) }, flaw))]
+        : []
+    )
+  ])
+  return {
+    total: saved.length,
+    bytes: sizeOf(saved),
+    reused: saved.filter(({ isReused }) => isReused).length,
+    digests: Object.fromEntries(saved.map(({ path, sha256 }) => [path, sha256])),
+    flaws: Object.fromEntries(flawed.map(({ flaw, path }) => [path, flaw])),
+    place: linkReused(saved, target)
+  }
 })
 
 /** An empty picture or film is the result of an interrupted copy. */

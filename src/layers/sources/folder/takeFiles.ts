@@ -18,7 +18,7 @@ import { makeDownloadCounter } from "../../httpClient/downloadCounter.ts"
 import { copyFile, type Digested, digestOf } from "./folderFiles.ts"
 import { type FolderFile, failed, isSame, unreadable } from "./lookAtFolder.ts"
 
-interface SavedFile extends FolderFile, Digested {
+export interface SavedFile extends FolderFile, Digested {
   /** Whether the last version has it. */
   readonly isReused: boolean
 }
