@@ -2,6 +2,7 @@
  * Plain calls for many files, as one effect: an effect for each call takes several times the processor time. Files of
  * another folder are linked or copied by them.
  */
+import type { Dirent } from "node:fs"
 import { link, mkdir, readdir } from "node:fs/promises"
 import { dirname, join, relative, sep } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -44,6 +45,47 @@ export const forEachFile = <A, B, E>(
 const concurrency = 32
 
 export const toError = (cause: unknown): Error => (cause instanceof Error ? cause : new Error(String(cause)))
+
+/** A look at a folder and the folders in it. */
+export interface Walk<A, E> {
+  /** Gives the entries of a folder. Its `prefix` is its path from the first folder, with a slash at its end, or empty. */
+  readonly list: (folder: string, prefix: string) => Effect.Effect<ReadonlyArray<Dirent>, E>
+  /** Gives the wanted entries in order, each with its name in paths. */
+  readonly choose: (entries: ReadonlyArray<Dirent>, prefix: string) => Effect.Effect<ReadonlyArray<Wanted>, E>
+  /** Looks at a wanted entry that is no folder. */
+  readonly look: (entry: Dirent, file: string, path: string) => Promise<A>
+  readonly failed: (cause: unknown) => E
+}
+
+export interface Wanted {
+  readonly entry: Dirent
+  readonly name: string
+}
+
+/** Looks at the files of a folder, and then at the folders in it, one after the other. Returns the folders too. */
+export const walkFolder = Effect.fnUntraced(function* <A, E>(
+  root: string,
+  { choose, failed, list, look }: Walk<A, E>
+) {
+  const found: A[] = []
+  const folders: string[] = []
+  const visit = (folder: string, prefix: string): Effect.Effect<void, E> =>
+    Effect.gen(function* () {
+      const wanted = yield* choose(yield* list(folder, prefix), prefix)
+      folders.push(folder)
+      const looked = yield* forEachFile(
+        wanted.filter(({ entry }) => !entry.isDirectory()),
+        ({ entry, name }) => look(entry, join(folder, entry.name), prefix + name),
+        failed
+      )
+      for (const file of looked) found.push(file)
+      for (const { entry, name } of wanted) {
+        if (entry.isDirectory()) yield* visit(join(folder, entry.name), `${prefix}${name}/`)
+      }
+    })
+  yield* visit(root, "")
+  return { found, folders }
+})
 
 /** All files and folders below a folder, by their paths with forward slashes. */
 export const entriesIn = (directory: string) =>

@@ -2,9 +2,8 @@
  * The page in its own folder, and its build: a digest of its files. Open pages compare the build to learn of a new one.
  */
 
-import type { Dirent } from "node:fs"
 import { readdir, realpath, stat } from "node:fs/promises"
-import { basename, join } from "node:path"
+import { basename } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -13,6 +12,7 @@ import { constTrue } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import * as Schedule from "effect/Schedule"
+import { walkFolder } from "../../files/fileBatch.ts"
 import { isPlainFileName } from "../../files/fileName.ts"
 import { sha256OfFile, sha256OfText } from "../../files/sha256.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
@@ -79,7 +79,7 @@ export const make = Effect.fnUntraced(function* (site: string, content: string) 
     )
 
   const look = Effect.gen(function* () {
-    const listing = yield* Effect.tryPromise({ try: () => listFiles(site), catch: unreadable })
+    const listing = yield* listFiles(site)
     if (listing.isCut) {
       yield* warnOnce(
         `The page has more than ${maxNames} files and folders: changes in the rest are not noticed.`
@@ -134,46 +134,42 @@ export const digestOf = (files: ReadonlyArray<readonly [path: string, sha256: st
 const unreadable = (cause: unknown) => new Unreadable({ cause })
 
 /** The files that the server would send: no links, and no names that begin with a dot. */
-const listFiles = async (site: string): Promise<Listing> => {
-  const root = await realpath(site)
-  const { dev, ino } = await stat(root)
-  const files: Array<readonly [path: string, file: string, stamp: string]> = []
-  const folders = [""]
+const listFiles = Effect.fnUntraced(function* (site: string) {
+  const { dev, ino, root } = yield* asking(async () => {
+    const root = await realpath(site)
+    return { root, ...(await stat(root)) }
+  })
   let names = 0
   let isCut = false
-  let touchedAt = 0
-
-  const add = async (path: string, entry: Dirent) => {
-    if (entry.isDirectory()) {
-      folders.push(`${path}/`)
-    } else if (entry.isFile()) {
-      const file = join(root, path)
+  const { found } = yield* walkFolder(root, {
+    list: (folder) => asking(() => readdir(folder, { withFileTypes: true })),
+    choose: (entries) => {
+      const looked = entries.slice(0, maxNames - names)
+      names += looked.length
+      isCut ||= looked.length < entries.length
+      return Effect.succeed(
+        looked.flatMap((entry) => (isPlainFileName(entry.name) ? [{ entry, name: entry.name }] : []))
+      )
+    },
+    look: async (entry, file, path) => {
+      if (!entry.isFile()) return []
       const { ctimeMs, ino, size } = await stat(file)
-      touchedAt = Math.max(touchedAt, ctimeMs)
-      files.push([path, file, `${ino} ${ctimeMs} ${size}`])
-    }
-  }
-
-  // Grows during the loop.
-  for (const folder of folders) {
-    const entries = await readdir(join(root, folder), { withFileTypes: true })
-    const looked = entries.slice(0, maxNames - names)
-    names += looked.length
-    isCut ||= looked.length < entries.length
-    const plain = looked.filter(({ name }) => isPlainFileName(name))
-    // All files of a folder at once: one after the other needs twice the processor time.
-    await Promise.all(plain.map((entry) => add(`${folder}${entry.name}`, entry)))
-  }
-  files.sort(([one], [other]) => (one < other ? -1 : 1))
+      return [{ path, file, touchedAt: ctimeMs, stamp: `${ino} ${ctimeMs} ${size}` }]
+    },
+    failed: unreadable
+  })
+  const files = found.flat().sort((one, other) => (one.path < other.path ? -1 : 1))
   const id = `${root} ${dev} ${ino}`
   return {
     root: id,
-    files: files.map(([path, file]) => [path, file]),
+    files: files.map(({ file, path }) => [path, file] as const),
     key: sha256OfText(JSON.stringify([id, files])),
-    touchedAt,
+    touchedAt: files.reduce((latest, { touchedAt }) => Math.max(latest, touchedAt), 0),
     isCut
-  }
-}
+  } satisfies Listing
+})
+
+const asking = <A>(action: () => Promise<A>) => Effect.tryPromise({ try: action, catch: unreadable })
 
 /** The page in its own folder. */
 export const makePage = Effect.fnUntraced(function* (site: string, content: string) {

@@ -4,12 +4,13 @@
  */
 
 import { createHash } from "node:crypto"
-import { type Dirent, lstat, readdir, realpath, type Stats } from "node:fs"
-import { join, sep } from "node:path"
+import { lstat, readdir, realpath, type Stats } from "node:fs"
+import { sep } from "node:path"
 import { promisify } from "node:util"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import { forEachFile, toError } from "../../../files/fileBatch.ts"
+import { toError, walkFolder } from "../../../files/fileBatch.ts"
 import { fileName, foldCase, isPortableFileName } from "../../../files/fileName.ts"
 import { explain, isPassing } from "../../../files/systemError.ts"
 import { type Code, type Fields, type Mistake, mistake, sentenceOf } from "../../../internal/mistake.ts"
@@ -120,27 +121,9 @@ interface Listed {
  * the look before.
  */
 export const makeLook = (directory: string, hasDocuments: boolean, call: FolderCalls["call"]) => {
+  /** By the paths of folders. */
   let listedBefore: ReadonlyMap<string, Listed> = new Map()
   let last: FolderLook | undefined
-
-  /** Fails if a name is not possible in a version. */
-  const checked = Effect.fnUntraced(function* (prefix: string, names: ReadonlyArray<string>) {
-    const before = listedBefore.get(prefix)
-    if (before?.names.length === names.length && names.every((name, at) => name === before.names[at])) {
-      return before
-    }
-    yield* checkPlaceholders(prefix, names)
-    const wanted = names
-      .map((name, index) => ({ index, name: name.normalize() }))
-      .filter(({ index }) => !isIgnored(names[index] ?? ""))
-      .sort((one, other) => (one.name < other.name ? -1 : 1))
-    yield* checkNames(
-      prefix,
-      wanted.map(({ name }) => name),
-      hasDocuments && prefix === ""
-    )
-    return { names, wanted }
-  })
 
   return Effect.gen(function* () {
     const root = yield* attempt(
@@ -151,73 +134,47 @@ export const makeLook = (directory: string, hasDocuments: boolean, call: FolderC
       cannotRead(directory)
     )
     if (root === undefined) return nothing
-    const files: FolderFile[] = []
-    const folders: string[] = []
     const leftOut: Mistake[] = []
     const listedNow = new Map<string, Listed>()
-
-    /** `undefined` for a file that has vanished since its folder was listed, or whose name is no UTF-8. */
-    const ifThere = <A>(path: string, asking: Promise<A>) =>
-      asking.catch((cause) => {
-        if (errorCode(cause) !== "ENOENT") throw unreadable(path)(cause)
-        if (path.includes("\ufffd")) {
-          leftOut.push(mistake("name:encoding", { name: printablePath(path) }))
+    const { folders, found } = yield* walkFolder(root, {
+      list: (folder, prefix) => {
+        const entries = () => call(() => disk.readdir(folder, { withFileTypes: true }))
+        return prefix === ""
+          ? attempt(entries, cannotRead(directory))
+          : attempt(() => entries().catch(unlessGone(prefix.slice(0, -1), leftOut))).pipe(
+              Effect.map((entries = []) => entries)
+            )
+      },
+      choose: (entries, prefix) =>
+        Effect.map(
+          checked(
+            prefix,
+            entries.map(({ name }) => name),
+            listedBefore.get(prefix),
+            hasDocuments
+          ),
+          (listed) => {
+            listedNow.set(prefix, listed)
+            return listed.wanted.flatMap(({ index, name }) => {
+              const entry = entries[index]
+              return entry === undefined ? [] : [{ entry, name }]
+            })
+          }
+        ),
+      look: async (entry, place, path) => {
+        const isLink = entry.isSymbolicLink()
+        const target = isLink ? await targetOf(root, place, path, call) : place
+        const stats = await call(() => disk.lstat(target)).catch(unlessGone(path, leftOut))
+        if (isLink && stats?.isDirectory()) throw refusal("link:folder", path)
+        if (stats?.isFile()) return { path, place: target, call, ...seenOf(stats) }
+        if (stats !== undefined) {
+          leftOut.push(mistake("file:special", { name: printablePath(path) }, { kind: kindOf(stats) }))
         }
         return undefined
-      })
-
-    const lookAtFile = async (
-      entry: Dirent,
-      place: string,
-      path: string
-    ): Promise<FolderFile | undefined> => {
-      const target = entry.isSymbolicLink() ? await targetOf(root, place, path, call) : place
-      const stats = await ifThere(
-        path,
-        call(() => disk.lstat(target))
-      )
-      if (entry.isSymbolicLink() && stats?.isDirectory()) {
-        throw refusal("link:folder", path)
-      }
-      if (stats?.isFile()) return { path, place: target, call, ...seenOf(stats) }
-      if (stats !== undefined)
-        leftOut.push(mistake("file:special", { name: printablePath(path) }, { kind: kindOf(stats) }))
-      return undefined
-    }
-
-    const list = (folder: string, prefix: string) => {
-      const entries = () => call(() => disk.readdir(folder, { withFileTypes: true }))
-      return prefix === ""
-        ? attempt(entries, cannotRead(directory))
-        : attempt(() => ifThere(prefix.slice(0, -1), entries()))
-    }
-
-    const lookInside = (folder: string, prefix: string): Effect.Effect<void, SourceError | FolderInUse> =>
-      Effect.gen(function* () {
-        const listed = (yield* list(folder, prefix)) ?? []
-        const found = yield* checked(
-          prefix,
-          listed.map(({ name }) => name)
-        )
-        listedNow.set(prefix, found)
-        const entries = found.wanted.flatMap(({ index, name }) => {
-          const entry = listed[index]
-          return entry === undefined ? [] : [{ entry, place: join(folder, entry.name), name }]
-        })
-        folders.push(folder)
-        const others = entries.filter(({ entry }) => !entry.isDirectory())
-        const looked = yield* forEachFile(
-          others,
-          ({ entry, name, place }) => lookAtFile(entry, place, prefix + name),
-          unreadable("")
-        )
-        for (const file of looked) if (file !== undefined) files.push(file)
-        for (const { entry, name, place } of entries) {
-          if (entry.isDirectory()) yield* lookInside(place, `${prefix}${name}/`)
-        }
-      })
-
-    yield* lookInside(root, "")
+      },
+      failed: unreadable("")
+    })
+    const files = found.filter(Predicate.isNotUndefined)
     if (files.length === 0 && hasDocuments) {
       return yield* new SourceError({
         place: directory,
@@ -232,6 +189,36 @@ export const makeLook = (directory: string, hasDocuments: boolean, call: FolderC
     last = { files, folders, stamp, leftOut }
     return last
   }).pipe(Effect.withSpan("FolderSource.look"))
+}
+
+/** Fails if a name is not possible in a version. */
+const checked = Effect.fnUntraced(function* (
+  prefix: string,
+  names: ReadonlyArray<string>,
+  before: Listed | undefined,
+  hasDocuments: boolean
+): Effect.fn.Return<Listed, SourceError> {
+  if (before?.names.length === names.length && names.every((name, at) => name === before.names[at])) {
+    return before
+  }
+  yield* checkPlaceholders(prefix, names)
+  const wanted = names
+    .map((name, index) => ({ index, name: name.normalize() }))
+    .filter(({ index }) => !isIgnored(names[index] ?? ""))
+    .sort((one, other) => (one.name < other.name ? -1 : 1))
+  yield* checkNames(
+    prefix,
+    wanted.map(({ name }) => name),
+    hasDocuments && prefix === ""
+  )
+  return { names, wanted }
+})
+
+/** `undefined` for a file that has vanished since its folder was listed, or whose name is no UTF-8. */
+const unlessGone = (path: string, leftOut: Mistake[]) => (cause: unknown) => {
+  if (errorCode(cause) !== "ENOENT") throw unreadable(path)(cause)
+  if (path.includes("\ufffd")) leftOut.push(mistake("name:encoding", { name: printablePath(path) }))
+  return undefined
 }
 
 const isEqual = (file: FolderFile, other: FolderFile | undefined): boolean =>
