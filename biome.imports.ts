@@ -14,7 +14,7 @@ const exceptions: Readonly<Record<string, ReadonlyArray<string>>> = {
   http: ["fanOut"],
   comparing: ["versions", "documents"],
   contentServer: ["fleet"],
-  fetching: ["versions", "comparing"],
+  fetching: ["versions", "comparing", "documents"],
   replica: ["versions", "fetching", "fleet"],
   "sources/folder": ["documents"],
   "sources/tables": ["documents"],

@@ -4,7 +4,7 @@
  * A list is compared line by line: lines that both files have are skipped and not parsed. The keys of a value are
  * compared like records.
  */
-import * as FileSystem from "@effect/platform/FileSystem"
+import type * as FileSystem from "@effect/platform/FileSystem"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
@@ -13,7 +13,7 @@ import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import { nextTurn } from "../../internal/nextTurn.ts"
 import { defaultKey, type RecordKey, recordId } from "../../internal/recordKey.ts"
-import { readLines, readValue } from "../documents/documentFile.ts"
+import { isList, readLines, readValue } from "../documents/documentFile.ts"
 import type { Batch, Entry } from "./compareDocuments.ts"
 
 /** Two documents. One of them may be missing. */
@@ -47,14 +47,9 @@ export const openTables = Effect.fnUntraced(function* (
   } satisfies Tables
 })
 
-const isList = (file: string) =>
-  Effect.flatMap(FileSystem.FileSystem, (fs) =>
-    fs.stream(file, { bytesToRead: 64 }).pipe(Stream.decodeText(), Stream.mkString)
-  ).pipe(Effect.map((beginning) => beginning.trimStart().startsWith("[")))
-
 /** The keys of an object with their values, as lines. */
 const memberLines = (file: string) =>
-  Stream.mapEffect(readValue(file), (value) =>
+  Stream.mapEffect(Stream.fromEffect(readValue(file)), (value) =>
     Predicate.isReadonlyRecord(value)
       ? Effect.succeed(Object.entries(value).map((member) => JSON.stringify(member)))
       : new NoTable({ cause: "the document is neither a list nor an object" })

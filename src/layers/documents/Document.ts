@@ -2,7 +2,6 @@
  * A document of a source, before it is saved: its content, its first page, its steps, and places in it for messages.
  */
 import { join } from "node:path"
-import * as FileSystem from "@effect/platform/FileSystem"
 import * as Chunk from "effect/Chunk"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -139,12 +138,6 @@ export const fileBefore = (previous: Option.Option<PreviousContent>, file: strin
   Option.filter(previous, ({ files }) => Object.hasOwn(files, file)).pipe(
     Option.map(({ directory }) => join(directory, file))
   )
-
-/** The JSON value of a file of the last version. It fails if the file is missing, or is no JSON. */
-export const readBefore = (previous: Option.Option<PreviousContent>, file: string) =>
-  Effect.flatMap(FileSystem.FileSystem, (fs) =>
-    Effect.flatMap(fileBefore(previous, file), fs.readFileString)
-  ).pipe(Effect.flatMap(Schema.decode(Schema.parseJson())))
 
 /** Puts files of the last version into the folder of this one. It fails if a file is missing. */
 export const takeOver = (

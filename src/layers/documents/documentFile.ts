@@ -17,10 +17,10 @@ import { unfinishedFile } from "../../files/durable.ts"
 import { toError } from "../../files/fileBatch.ts"
 import { explain, move } from "../../files/systemError.ts"
 import { inTurns } from "../../internal/nextTurn.ts"
-import type { FetchedDocument } from "../../services/ContentSource.ts"
+import type { FetchedDocument, PreviousContent } from "../../services/ContentSource.ts"
 import type { SourceError } from "../../services/SourceError.ts"
 import { withinBudget } from "./budget.ts"
-import { catchTooDeep, type FailedIn } from "./Document.ts"
+import { catchTooDeep, type FailedIn, fileBefore } from "./Document.ts"
 import { savedText } from "./jsonValues.ts"
 
 export interface FileTarget {
@@ -208,7 +208,9 @@ export const readParts = ({
 }: DocumentOnDisk): Stream.Stream<DocumentPart, SourceError, FileSystem.FileSystem> => {
   const parts =
     holds === "keys"
-      ? Stream.map(readValue(path), (value): DocumentPart => ({ values: [value], first: Option.none() }))
+      ? Stream.fromEffect(
+          Effect.map(readValue(path), (value): DocumentPart => ({ values: [value], first: Option.none() }))
+        )
       : Stream.mapAccum(readList(path), 0, (first, values): readonly [number, DocumentPart] => [
           first + values.length,
           { values, first: Option.some(first) }
@@ -224,7 +226,9 @@ export const readRecords = (file: string) => Stream.filter(readItems(file), Pred
 
 /** The keys of a key/value table. */
 export const readKeys = (file: string) =>
-  Stream.mapConcat(readValue(file), (value) => (Predicate.isReadonlyRecord(value) ? Object.keys(value) : []))
+  Stream.fromIterableEffect(
+    Effect.map(readValue(file), (value) => (Predicate.isReadonlyRecord(value) ? Object.keys(value) : []))
+  )
 
 /** The items of a list, some at a time. It fails if the file is no list. */
 const readList = (file: string) =>
@@ -242,10 +246,12 @@ export const readLines = (
       const beginning = yield* fs.stream(file, { bytesToRead: 3 }).pipe(Stream.decodeText(), Stream.mkString)
       return /^\[\n\S/.test(beginning)
         ? splitLines(fs.stream(file, { chunkSize: partLength }))
-        : Stream.mapEffect(readValue(file), (value) =>
-            Array.isArray(value)
-              ? Effect.succeed(value.map((item) => JSON.stringify(item)))
-              : Effect.fail(new Error("The file is no list."))
+        : Stream.fromEffect(
+            Effect.flatMap(readValue(file), (value) =>
+              Array.isArray(value)
+                ? Effect.succeed(value.map((item) => JSON.stringify(item)))
+                : Effect.fail(new Error("The file is no list."))
+            )
           )
     })
   )
@@ -279,12 +285,20 @@ const splitLines = <E>(
 
 const endOfList = "\n]\n"
 
-/** The one value of a file. */
+/** Whether a file is a list, and not one value. */
+export const isList = (file: string) =>
+  Effect.flatMap(FileSystem.FileSystem, (fs) =>
+    fs.stream(file, { bytesToRead: 64 }).pipe(Stream.decodeText(), Stream.mkString)
+  ).pipe(Effect.map((beginning) => beginning.trimStart().startsWith("[")))
+
+/** The whole value of a file. */
 export const readValue = (file: string) =>
-  Stream.fromEffect(
-    Effect.flatMap(FileSystem.FileSystem, (fs) =>
-      Effect.flatMap(fs.readFileString(file), (text) =>
-        Effect.try({ try: (): unknown => JSON.parse(text), catch: toError })
-      )
+  Effect.flatMap(FileSystem.FileSystem, (fs) =>
+    Effect.flatMap(fs.readFileString(file), (text) =>
+      Effect.try({ try: (): unknown => JSON.parse(text), catch: toError })
     )
   )
+
+/** The value of a file of the last version. It fails if the file is missing, or is no JSON. */
+export const readBefore = (previous: Option.Option<PreviousContent>, file: string) =>
+  Effect.flatMap(fileBefore(previous, file), readValue)

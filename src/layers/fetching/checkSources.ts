@@ -7,8 +7,6 @@ import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import * as Schema from "effect/Schema"
-import mime from "mime"
 import type { ContentCounts } from "../../internal/contentCounts.ts"
 import { printableLine } from "../../internal/printable.ts"
 import { defined } from "../../internal/schemas.ts"
@@ -18,6 +16,9 @@ import type { ContentSource } from "../../services/ContentSource.ts"
 import { SourceError } from "../../services/SourceError.ts"
 import { type StagedVersion, type VersionSource, VersionStore } from "../../services/VersionStore.ts"
 import { changedFiles, compareFiles } from "../comparing/compareVersions.ts"
+import { readValue } from "../documents/documentFile.ts"
+import { looksLikeLink } from "../documents/media/links.ts"
+import { isShownType } from "../documents/media/mediaTypes.ts"
 import { fetchSource, placedWarnings, withoutSource } from "./fetchSource.ts"
 
 /** Gives the changes that a fetch of all sources would make. `keep` gives what a fetch keeps of a source that fails. */
@@ -122,13 +123,11 @@ export const sampleSource = Effect.fn("Content.sample")(function* (
 /** The largest document that is described, in bytes. */
 const maxBytes = 64 * 1024 ** 2
 
-const parse = Schema.decodeUnknown(Schema.parseJson())
-
 const sampleDocument = Effect.fnUntraced(function* (folder: string, name: string) {
   const fs = yield* FileSystem.FileSystem
   const file = join(folder, name)
   const { size } = yield* fs.stat(file)
-  const json = size > maxBytes ? [] : yield* Effect.flatMap(fs.readFileString(file), parse)
+  const json = size > maxBytes ? [] : yield* readValue(file)
   return { path: name, ...describeDocument(json) }
 })
 
@@ -194,9 +193,7 @@ const typeOf = (value: unknown): string =>
         : typeof value
 
 /** Parameters of a link may be secret. */
-const withoutQuery = (text: string): string => (isLink(text) ? text.replace(/[?#].*$/s, "") : text)
-
-const isLink = (text: string): boolean => /^(?:https?:\/\/|\.{0,2}\/)\S+$/i.test(text)
+const withoutQuery = (text: string): string => (looksLikeLink(text) ? text.replace(/[?#].*$/s, "") : text)
 
 const linksIn = (json: unknown): SampledDocument["links"] => {
   const found = new Map<string, { readonly path: string; readonly count: number; readonly example: string }>()
@@ -205,7 +202,7 @@ const linksIn = (json: unknown): SampledDocument["links"] => {
     if (path.length > maxDepth) return
     if (Predicate.isString(value)) {
       const link = withoutQuery(value)
-      if (!isLink(value) || !isFile(link)) return
+      if (!looksLikeLink(value) || !isShownType(link)) return
       const place = path.join(".")
       const before = found.get(place)
       if (before === undefined && found.size === maxLinks) return
@@ -223,6 +220,3 @@ const linksIn = (json: unknown): SampledDocument["links"] => {
   visit(json, [])
   return [...found.values()]
 }
-
-/** Whether a link leads to something to look at or listen to. */
-const isFile = (link: string): boolean => /^(?:image|video|audio)\/|\/pdf$/.test(mime.getType(link) ?? "")

@@ -15,7 +15,7 @@ import { explain } from "../../files/systemError.ts"
 import type { DocumentSchema } from "../../services/ContentSource.ts"
 import type { KeptContent } from "../../services/Plugin.ts"
 import { Manifest } from "../../services/VersionStore.ts"
-import { readItems } from "../documents/documentFile.ts"
+import { isList, readItems, readValue } from "../documents/documentFile.ts"
 import { type DocumentShape, declaration } from "./declaration.ts"
 import {
   both,
@@ -145,19 +145,13 @@ const readDocument = (file: string) =>
 
 const parseDocument = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
-  const beginning = yield* fs.stream(file, { bytesToRead: 64 }).pipe(Stream.decodeText(), Stream.mkString)
-  if (beginning.trimStart().startsWith("[")) {
+  if (yield* isList(file)) {
     return { holds: "records", shape: yield* recordsShape(file) } satisfies DocumentShape
   }
   const { size } = yield* fs.stat(file)
-  const shape: Shape =
-    size > maxValueBytes
-      ? "unknown"
-      : bounded(valueShape(yield* Effect.flatMap(fs.readFileString(file), parse)))
+  const shape: Shape = size > maxValueBytes ? "unknown" : bounded(valueShape(yield* readValue(file)))
   return { holds: "value", shape } satisfies DocumentShape
 })
-
-const parse = Schema.decode(Schema.parseJson())
 
 /** Marks a document that was not read to its end: it may have other fields. */
 const recordsShape = (file: string) =>

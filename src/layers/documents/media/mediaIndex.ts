@@ -18,7 +18,8 @@ import { explain, move } from "../../../files/systemError.ts"
 import { defined, optional } from "../../../internal/schemas.ts"
 import type { FetchTarget } from "../../../services/ContentSource.ts"
 import { SourceError } from "../../../services/SourceError.ts"
-import { failedIn, readBefore } from "../Document.ts"
+import { failedIn } from "../Document.ts"
+import { readBefore } from "../documentFile.ts"
 import { savedText, sorted } from "../jsonValues.ts"
 import { mediaFolder } from "./mediaTypes.ts"
 import { ownIdentity } from "./placeMedia.ts"
@@ -44,7 +45,7 @@ const IndexEntry = Schema.Struct({
 export type IndexEntry = typeof IndexEntry.Type
 
 /** The entries by the keys of the files. */
-const MediaIndex = Schema.Record({ key: Schema.String, value: IndexEntry })
+export const MediaIndex = Schema.Record({ key: Schema.String, value: IndexEntry })
 export type MediaIndex = typeof MediaIndex.Type
 
 /** A file that documents name. */

@@ -23,7 +23,7 @@ import {
   type FetchTarget
 } from "../../../services/ContentSource.ts"
 import { SourceError } from "../../../services/SourceError.ts"
-import { type Document, Records, readBefore, Value } from "../../documents/Document.ts"
+import { type Document, Records, Value } from "../../documents/Document.ts"
 import {
   type DocumentConfig,
   DocumentKeys,
@@ -31,6 +31,7 @@ import {
   define
 } from "../../documents/DocumentOptions.ts"
 import * as DocumentSource from "../../documents/DocumentSource.ts"
+import { readBefore } from "../../documents/documentFile.ts"
 import { asJson, maxDetail } from "../../documents/jsonValues.ts"
 import { csvOf, jsonOf } from "../../documents/readText.ts"
 import * as Requests from "../../httpClient/Requests.ts"
