@@ -13,6 +13,7 @@ import * as Effect from "effect/Effect"
 import { constFalse, flow, identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
+import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { fileKey } from "../../files/fileName.ts"
 import { sha256OfText } from "../../files/sha256.ts"
@@ -47,10 +48,11 @@ import { rewrite } from "./documentFile.ts"
 import { documentSchemas, makeExpectations, requireExpected } from "./expect/Expectations.ts"
 import type { CheckedTable } from "./expect/TableCheck.ts"
 import * as Gone from "./Gone.ts"
+import { keptPart } from "./keptFile.ts"
 import { linkRecords } from "./linkRecords.ts"
 import { LinkExpired } from "./media/FileProblem.ts"
 import { isChangedByFiles, merged } from "./media/findMedia.ts"
-import type { MediaIndex } from "./media/mediaIndex.ts"
+import { MediaIndex } from "./media/mediaIndex.ts"
 import type { Lasting, MediaReader } from "./media/placeMedia.ts"
 import * as SourceFiles from "./media/SourceFiles.ts"
 import type { Flaw } from "./media/verdict.ts"
@@ -195,6 +197,7 @@ export const make = Effect.fnUntraced(function* <
   const sent = makeSentSecrets()
   const files = yield* SourceFiles.make(options, source)
   const reads = yield* Ref.make<ReadonlyArray<ReadSource>>([])
+  const kept = yield* keptPart(id, "files", ReadSource)
   const say = makeSayWarnings()
   const gone = yield* Gone.make(options, tables === undefined ? "document" : "table")
   const isOfTables = tables !== undefined
@@ -318,10 +321,9 @@ export const make = Effect.fnUntraced(function* <
         ...fetched.warningsOf(placed.index),
         ...(isSample ? [] : yield* files.nothingFound(found, counts.records + (counts.values ?? 0)))
       ],
-      read: {
-        fingerprint,
-        index: placed.index
-      } satisfies ReadSource,
+      read: { fingerprint, index: placed.index } satisfies ReadSource,
+      /** Whether the index of the version has older tags: equal files were downloaded again. */
+      areTagsNew: isUnchanged && fetched.attachments.reused < fetched.attachments.total,
       fetched: {
         fingerprint,
         ...counts,
@@ -341,9 +343,11 @@ export const make = Effect.fnUntraced(function* <
     function* (target: Target) {
       yield* Effect.annotateCurrentSpan("source", id)
       const outer = yield* WaitObserver
-      const before = (yield* Ref.get(reads)).find(({ fingerprint }) =>
+      const isPrevious = ({ fingerprint }: ReadSource) =>
         Option.exists(target.previous, (previous) => Option.contains(previous.fingerprint, fingerprint))
-      )
+      const before =
+        (yield* Ref.get(reads)).find(isPrevious) ??
+        Option.getOrUndefined(Option.filter(yield* kept.read, isPrevious))
       const opening = Effect.gen(function* () {
         const opened = yield* source.open(target)
         const progress = yield* makeProgressReporter(opened.documents.length, target.progress)
@@ -360,7 +364,7 @@ export const make = Effect.fnUntraced(function* <
       const reading = withWarnings(opening)
       // The documents have fresh links.
       const again = Effect.mapError(Effect.zipRight(emptied, reading), errorOfLink)
-      const [{ fetched, next, read, ...saved }, noticed] = yield* Effect.catchIf(
+      const [{ areTagsNew, fetched, next, read, ...saved }, noticed] = yield* Effect.catchIf(
         reading,
         (error) => error instanceof LinkExpired,
         () => again
@@ -377,6 +381,7 @@ export const make = Effect.fnUntraced(function* <
         // Beside the last version, because this read may not become a version.
         const isOther = before !== undefined && before.fingerprint !== read.fingerprint
         yield* Ref.set(reads, isOther ? [read, before] : [read])
+        if (areTagsNew) yield* kept.write(read)
         yield* say(warnings)
       }
       return { ...fetched, ...listed(warnings) } satisfies FetchedSource
@@ -407,12 +412,13 @@ export const make = Effect.fnUntraced(function* <
 
 type ProgressReporter = Effect.Effect.Success<ReturnType<typeof makeProgressReporter>>
 
-/** A version of the source, as this process has read it. */
-interface ReadSource {
-  readonly fingerprint: string
-  /** The index of its files. It is newer than the index on disk, because servers may have sent new tags since. */
-  readonly index: MediaIndex
-}
+/** A version of the source, as it was last read. */
+const ReadSource = Schema.Struct({
+  fingerprint: Schema.String,
+  /** The index of its files. It is newer than the index of the version, because servers may have sent new tags since. */
+  index: MediaIndex
+})
+type ReadSource = typeof ReadSource.Type
 
 const warningsOf = (saved: SavedDocument): ReadonlyArray<Warning> =>
   saved.warnings.map(placed(placeOf(saved))).map(within(saved.document))

@@ -19,7 +19,7 @@ import type { PreviousContent } from "../../services/ContentSource.ts"
 import { placed, Warning, warningOf, within } from "../../services/Warning.ts"
 import type { DocumentOptions } from "./DocumentOptions.ts"
 import type { JsonObject } from "./jsonValues.ts"
-import { keptFile } from "./keptFile.ts"
+import { keptPart } from "./keptFile.ts"
 
 /** What a document had. */
 const Had = Schema.Struct({
@@ -32,15 +32,13 @@ const Had = Schema.Struct({
 })
 type Had = typeof Had.Type
 
-const Known = Schema.parseJson(
-  Schema.Struct({
-    /** A digest of the options. */
-    options: Schema.String,
-    /** By the names of the documents; the files have an empty name. */
-    had: Schema.Record({ key: Schema.String, value: Had }),
-    accepted: Schema.Array(Warning)
-  })
-)
+const Known = Schema.Struct({
+  /** A digest of the options. */
+  options: Schema.String,
+  /** By the names of the documents; the files have an empty name. */
+  had: Schema.Record({ key: Schema.String, value: Had }),
+  accepted: Schema.Array(Warning)
+})
 type Known = typeof Known.Type
 
 /** What a document has. */
@@ -123,27 +121,17 @@ export const make = Effect.fnUntraced(function* (
   options: Pick<DocumentOptions, "id" | "expect">,
   kind: "table" | "document"
 ) {
-  const file = yield* keptFile(`${options.id}.had`)
+  const kept = yield* keptPart(options.id, "had", Known)
   const digest = optionsDigest(options)
   const remembered = yield* Ref.make(Option.none<Known>())
-  const writing = yield* Effect.makeSemaphore(1)
   const read = Effect.flatMap(
     Ref.get(remembered),
     Option.match({
       onSome: Effect.succeedSome,
-      onNone: () => Effect.map(file.read, Option.flatMap(Schema.decodeOption(Known)))
+      onNone: () => kept.read
     })
   )
-  const write = (known: Known) =>
-    Effect.zipRight(
-      Ref.set(remembered, Option.some(known)),
-      writing.withPermits(1)(
-        Effect.flatMap(
-          Effect.orElseSucceed(Schema.encode(Known)(known), () => ""),
-          file.write
-        )
-      )
-    )
+  const write = (known: Known) => Effect.zipRight(Ref.set(remembered, Option.some(known)), kept.write(known))
 
   const isUsual = (document: string): boolean =>
     Option.exists(Record.get(options.expect, document), ({ maxVanishing }) => maxVanishing !== undefined)

@@ -1,29 +1,73 @@
 /**
- * A small file that a source keeps between fetches, over restarts.
+ * What a source keeps between fetches, over restarts: a small file, whose parts belong to several modules.
  */
 import { basename, dirname, join } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Record from "effect/Record"
+import * as Schema from "effect/Schema"
 import { removeUnfinished, replaceFile } from "../../files/durable.ts"
 import { SourceFolder } from "../../services/ContentSource.ts"
 
+type Parts = Readonly<Record<string, unknown>>
+
+const decodeParts = Schema.decode(
+  Schema.parseJson(Schema.Record({ key: Schema.String, value: Schema.Unknown }))
+)
+const parse = Schema.decodeOption(Schema.parseJson())
+
+/** One module after the other reads and replaces a file. */
+const { withPermits } = Effect.unsafeMakeSemaphore(1)
+
 /**
- * The file with this name, such as `objects.changes`. After a power failure, it has the old text or the new. Nothing is
- * kept if the controller has no folder for it, or if it cannot be written.
+ * A part of the file `<source>.json`. After a power failure, it has the old value or the new. Nothing is kept if the
+ * controller has no folder for the file, or if it cannot be written.
  */
-export const keptFile = Effect.fnUntraced(function* (name: string) {
+export const keptPart = Effect.fnUntraced(function* <A, I>(
+  source: string,
+  part: "changes" | "files" | "had",
+  schema: Schema.Schema<A, I>
+) {
   const fs = yield* FileSystem.FileSystem
-  const file = Option.map(yield* SourceFolder, (folder) => join(folder, name))
+  const folder = yield* SourceFolder
+  const inFolder = (name: string) => Option.map(folder, (folder) => join(folder, name))
+  const file = inFolder(`${source}.json`)
+  /** Earlier versions had a file for each part, with JSON or with a text. */
+  const earlier = inFolder(`${source}.${part}`)
   yield* Effect.ignore(
     Effect.flatMap(file, (file) => Effect.tryPromise(() => removeUnfinished(dirname(file), basename(file))))
   )
+  const parts = Effect.flatMap(file, fs.readFileString).pipe(
+    Effect.flatMap(decodeParts),
+    Effect.orElseSucceed((): Parts => ({}))
+  )
+  const replace = (change: (parts: Parts) => Parts) =>
+    Effect.gen(function* () {
+      const path = yield* file
+      const before = yield* parts
+      const next = JSON.stringify(change(before))
+      if (next !== JSON.stringify(before)) {
+        yield* fs.makeDirectory(dirname(path), { recursive: true })
+        yield* replaceFile(path, next)
+      }
+      yield* Effect.flatMap(earlier, (path) => fs.remove(path, { force: true }))
+    }).pipe(withPermits(1), Effect.ignore, Effect.provideService(FileSystem.FileSystem, fs))
+
   return {
-    read: Effect.option(Effect.flatMap(file, (file) => fs.readFileString(file))),
-    remove: Effect.ignore(Effect.flatMap(file, (file) => fs.remove(file, { force: true }))),
-    write: (text: string) =>
-      Effect.flatMap(file, (file) =>
-        Effect.zipRight(fs.makeDirectory(dirname(file), { recursive: true }), replaceFile(file, text))
-      ).pipe(Effect.ignore, Effect.provideService(FileSystem.FileSystem, fs))
+    read: Effect.flatMap(parts, Record.get(part)).pipe(
+      Effect.orElse(() =>
+        Effect.map(Effect.flatMap(earlier, fs.readFileString), (text) =>
+          Option.getOrElse(parse(text), () => text)
+        )
+      ),
+      Effect.flatMap(Schema.decodeUnknown(schema)),
+      Effect.option
+    ),
+    remove: replace((parts) => Record.remove(parts, part)),
+    write: (value: A) =>
+      Effect.flatMap(Schema.encode(schema)(value), (encoded) =>
+        replace((parts) => ({ ...parts, [part]: encoded }))
+      ).pipe(Effect.ignore)
   }
 })

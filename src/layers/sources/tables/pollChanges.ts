@@ -14,7 +14,7 @@ import * as Schema from "effect/Schema"
 import { makeWarnWhile } from "../../../internal/warnOnce.ts"
 import type { SourceChanges } from "../../../services/ContentSource.ts"
 import type { ChangeFeed } from "../../../services/TableSourceClient.ts"
-import { keptFile } from "../../documents/keptFile.ts"
+import { keptPart } from "../../documents/keptFile.ts"
 
 const Cursor = Schema.parseJson(
   Schema.Struct({
@@ -32,7 +32,7 @@ export const makePolling = Effect.fnUntraced(function* (
   wholeEvery: Duration.Duration,
   feed: ChangeFeed
 ) {
-  const kept = yield* keptFile(`${sourceId}.changes`)
+  const kept = yield* keptPart(sourceId, "changes", Schema.String)
   const problem = yield* Ref.make(Option.none<string>())
   const warning = makeWarnWhile(
     (detail) => `Changes cannot be listed, so all tables are read at each tick: ${detail}`

@@ -3,6 +3,7 @@
  */
 import { statSync } from "node:fs"
 import { join } from "node:path"
+import * as FileSystem from "@effect/platform/FileSystem"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -10,6 +11,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Queue from "effect/Queue"
 import * as Redacted from "effect/Redacted"
+import { SourceFolder } from "../../../../src/services/ContentSource.ts"
 import { withAdvancingClock } from "../../../../src/testing/advancingClock.ts"
 import { withLocked } from "../../../support/lockedFiles.ts"
 import { withLog } from "../../../support/logged.ts"
@@ -44,13 +46,15 @@ const setUp = Effect.fnUntraced(function* (settings: Partial<MediaSettings> = { 
     }
   })
   const inner = makeDocuments(`${server.url}/api/objects`)
-  const fetch = yield* makeFetch(settings, inner.source)
+  const restart = makeFetch(settings, inner.source)
+  const fetch = yield* restart
   const requests = Effect.map(Queue.takeAll(server.received), (received) => [...received])
   return {
     server,
     files,
     ...inner,
     fetch,
+    restart,
     requests,
     paths: Effect.map(requests, (received) => received.map(({ url }) => url).sort())
   }
@@ -198,9 +202,9 @@ describe("a source with media", () => {
     }).pipe(run)
   )
 
-  it.scoped("remembers a new ETag of an unchanged file as long as it runs", () =>
+  it.scoped("remembers a new ETag of an unchanged file, also over a restart", () =>
     Effect.gen(function* () {
-      const { fetch, files, requests, set } = yield* setUp()
+      const { fetch, files, requests, restart, set } = yield* setUp()
       files.set("/a.jpg", jpeg("aaa", { etag: '"1"' }))
       set({ "objects.json": [{ id: "1", image: { url: "/a.jpg" } }] })
       const first = yield* fetch()
@@ -208,9 +212,17 @@ describe("a source with media", () => {
       const second = yield* fetch(first)
       expect(second.fetched.fingerprint).toBe(first.fetched.fingerprint)
       yield* requests
-      expect((yield* fetch(first)).fetched.attachments?.reused).toBe(1)
-      expect((yield* requests).map(({ headers }) => headers["if-none-match"])).toEqual(['"2"'])
-    }).pipe(run)
+      for (const again of [fetch, yield* restart]) {
+        expect((yield* again(first)).fetched.attachments?.reused).toBe(1)
+        expect((yield* requests).map(({ headers }) => headers["if-none-match"])).toEqual(['"2"'])
+      }
+    }).pipe(
+      Effect.provideServiceEffect(
+        SourceFolder,
+        Effect.asSome(Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped()))
+      ),
+      run
+    )
   )
 
   it.scoped("sends the ETag that came with the downloaded file, not a later one", () =>
