@@ -88,7 +88,7 @@ describe("the content of the demo", () => {
     )
   }
 
-  it.scoped("gives no warning from its own tables", () =>
+  it.scopedLive("gives no warning from its own tables", () =>
     Effect.gen(function* () {
       const { url } = yield* TableServer.start(demo, { rateLimit: false })
       const source = tableSource({
@@ -100,7 +100,7 @@ describe("the content of the demo", () => {
         tables: ["Objects"],
         keyValueTables: ["Settings"]
       })
-      quiet(yield* (yield* contentOf(source)).fetch)
+      quiet(yield* (yield* contentOf(source, undefined, true)).fetch)
     }).pipe(Effect.provide(NodeContext.layer))
   )
 })
