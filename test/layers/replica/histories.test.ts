@@ -147,5 +147,5 @@ it.effect.prop(
         Exit.isInterrupted(exit) ? Effect.void : exit
       )
     }).pipe(Effect.scoped, Effect.provide(Upstream.layer), Effect.orDie),
-  { fastCheck: { numRuns: Number(process.env.REPLICA_RUNS ?? 5) }, timeout: 120_000 }
+  { fastCheck: { numRuns: Number(process.env.REPLICA_RUNS ?? 2) }, timeout: 120_000 }
 )
