@@ -14,7 +14,6 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import * as TestClock from "effect/TestClock"
-import * as TestContext from "effect/TestContext"
 import * as ControllerStateMemory from "../../../src/layers/controller/ControllerStateMemory.ts"
 import * as Content from "../../../src/layers/fetching/Content.ts"
 import * as CommandBusMemory from "../../../src/layers/memory/CommandBusMemory.ts"
@@ -23,6 +22,7 @@ import type { ContentSource } from "../../../src/services/ContentSource.ts"
 import { SourceError } from "../../../src/services/SourceError.ts"
 import { VersionStore } from "../../../src/services/VersionStore.ts"
 import { fetch, rowValue, temporaryStore } from "../../support/content.ts"
+import { assertHistories } from "../../support/histories.ts"
 import { withJumpingClock } from "../../support/jumpingClock.ts"
 import { withLog } from "../../support/logged.ts"
 import { scenarios } from "../../support/scenario.ts"
@@ -326,21 +326,7 @@ describe("sources with a poll", () => {
   })
 
   it("end with the newest content in one version, within the allowed number of polls and reads", () =>
-    FastCheck.assert(
-      FastCheck.asyncProperty(
-        FastCheck.array(step, { minLength: 1, maxLength: 20, size: "medium" }),
-        (steps) =>
-          Effect.runPromise(
-            history(steps).pipe(
-              Effect.scoped,
-              Effect.provide(environment),
-              withLog([]),
-              Effect.provide(TestContext.TestContext)
-            )
-          )
-      ),
-      { numRuns: Number(process.env.HISTORIES ?? 4), examples: examples.map((steps) => [[...steps]]) }
-    ))
+    assertHistories(step, (steps) => Effect.provide(history(steps), environment), examples))
 })
 
 type Step =

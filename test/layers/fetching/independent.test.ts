@@ -14,7 +14,6 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import * as TestClock from "effect/TestClock"
-import * as TestContext from "effect/TestContext"
 import * as ControllerStateMemory from "../../../src/layers/controller/ControllerStateMemory.ts"
 import * as Content from "../../../src/layers/fetching/Content.ts"
 import { errorOf } from "../../../src/layers/fetching/contentState.ts"
@@ -27,7 +26,7 @@ import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { SourceError } from "../../../src/services/SourceError.ts"
 import { activeIn, VersionStore } from "../../../src/services/VersionStore.ts"
 import { contentState, rowValue, sourceRows, temporaryStore } from "../../support/content.ts"
-import { withLog } from "../../support/logged.ts"
+import { assertHistories } from "../../support/histories.ts"
 import { scenarios } from "../../support/scenario.ts"
 import { eventLoopTurn, eventually } from "../../support/waiting.ts"
 
@@ -409,19 +408,7 @@ scenario(
 )
 
 it("the active version has the last content that each source gave, whatever fails", () =>
-  FastCheck.assert(
-    FastCheck.asyncProperty(FastCheck.array(step, { minLength: 1, maxLength: 20, size: "medium" }), (steps) =>
-      Effect.runPromise(
-        history(steps).pipe(
-          Effect.scoped,
-          Effect.provide(environment),
-          withLog([]),
-          Effect.provide(TestContext.TestContext)
-        )
-      )
-    ),
-    { numRuns: Number(process.env.HISTORIES ?? 4) }
-  ))
+  assertHistories(step, (steps) => Effect.provide(history(steps), environment)))
 
 const { constant, constantFrom, integer, oneof, record } = FastCheck
 const index = integer({ min: 0, max: 2 })
