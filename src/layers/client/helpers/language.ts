@@ -40,10 +40,13 @@ type Filled<Value, Field extends keyof Value, Code extends string> = Field exten
   ? Exclude<Value[`${Field}_${Code}` & keyof Value], undefined>
   : never
 
-/** The languages to look for: for `"de-AT"`, also `"de_AT"` and `"de"`. */
+/** The languages to look for: for `"de-AT"`, also `"de_AT"`, `"de_at"` and `"de"`. */
 type Found<Code extends string> =
   | Code
-  | (Code extends `${infer Language}-${infer Region}` ? Language | `${Language}_${Region}` : never)
+  | Uppercase<Code>
+  | (Code extends `${infer Language}-${infer Region}`
+      ? Language | `${Language}_${Region}` | Lowercase<`${Language}_${Region}`>
+      : never)
 
 type Codes = ReadonlyArray<string>
 type Fields = Readonly<Record<string, unknown>>
@@ -54,8 +57,8 @@ type Above = ReadonlyArray<unknown>
 const isRecord = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** Whether a name is a language, such as "de", "de-AT" or "de_AT"; `id` is not. */
-const isLanguage = (name: string): boolean => /^(?!id$)[a-z]{2,3}(-.+|_[A-Z]{2})?$/.test(name)
+/** Whether a name is a language, such as "de", "DE", "de-AT", "de_AT", "de_at" or "zh_Hans"; `id` is not. */
+const isLanguage = (name: string): boolean => /^(?!id$)[a-z]{2,3}(-.+|(_[a-z]{4})?(_[a-z]{2})?)$/i.test(name)
 
 const isEmpty = (value: unknown): boolean =>
   value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0)
@@ -63,7 +66,8 @@ const isEmpty = (value: unknown): boolean =>
 /** The rank of text in none of the languages. */
 const other = 1e9
 
-const hyphened = (code: unknown) => `${code}-`.replace("_", "-")
+/** Equal for languages that people read as one: "de_AT" and "de-at", and both codes of Hebrew. */
+const hyphened = (code: unknown) => `${code}-`.replaceAll("_", "-").toLowerCase().replace(/^iw-/, "he-")
 
 /**
  * The rank of a language, the lowest first. "de" matches "de", then "de-DE"; "de-AT" matches "de-AT", then "de_AT", then
@@ -89,14 +93,19 @@ const choose = (choices: ReadonlyArray<Choice>): unknown => {
 
 const isWanted = ([rank]: Choice) => rank < other
 
+/** The language behind a name, with and without a script or a region: "title_zh_Hans". */
+const endings = [/^(.+?)_([a-z]{2,3}(?:_[a-z]{4})?_(?:[a-z]{2}|[a-z]{4}))$/i, /^(.+)_([^_]+)$/]
+
 const recordIn = (record: Fields, codes: Codes, above: Above): Fields => {
   const fields = new Map<string, ReadonlyArray<Choice>>()
   const offer = (name: string, ...choice: Choice) => fields.set(name, [...(fields.get(name) ?? []), choice])
   const own = new Map(Object.entries(record))
   for (const [field, value] of own) {
-    const [, name = field, language] = /^(.+?)_([a-z]{2,3}_[A-Z]{2}|[^_]+)$/.exec(field) ?? []
-    const rank = rankOf(language, codes)
-    offer(rank < other ? name : field, rank, value)
+    const [name, rank] = endings
+      .map((ending) => ending.exec(field) ?? [])
+      .map(([, name = field, language]) => [name, rankOf(language, codes)] as const)
+      .find(([, rank]) => rank < other) ?? [field, other]
+    offer(name, rank, value)
   }
   for (const [name, choices] of fields) {
     const free = codes.findIndex((_, index) => !choices.some(([rank]) => Math.floor(rank) === index))

@@ -86,6 +86,20 @@ describe("a value in languages", () => {
     expect(language({ "de-DE": "Aprikose", en: "Apricot" }, "de-AT", "en")).toBe("Apricot")
   })
 
+  it.each([
+    ["de", "de_de"],
+    ["de", "DE"],
+    ["de-DE", "de_de"],
+    ["zh-Hans", "zh_Hans"],
+    ["zh-hans", "zh-Hans-CN"],
+    ["pt-BR", "pt_br"],
+    ["he", "iw"],
+    ["he-IL", "iw_IL"]
+  ])("finds %s by %s, in an object and behind a name", (code, written) => {
+    const row = { title: { [written]: "right", en: "other" }, text_en: "other", [`text_${written}`]: "right" }
+    expect(language<unknown, string>(row, code, "en")).toEqual({ title: "right", text: "right" })
+  })
+
   it("falls back to the only language that it has", () => {
     const rows = [{ title: { fr: "Cloche" } }, { title: { en: "Bell" } }]
     expect(language(rows, "de", "en")).toEqual([{ title: "Cloche" }, { title: "Bell" }])
