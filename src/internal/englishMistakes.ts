@@ -75,6 +75,14 @@ const limits: Readonly<Record<Limit, string>> = {
   row: "bytes in one row. A double quote may be missing at the end of a cell."
 }
 
+/** A function in `steps`. */
+interface StepCalled {
+  readonly number: number
+  readonly name: string
+}
+
+const stepText = ({ name, number }: StepCalled): string => `step ${number}${name === "" ? "" : ` (${name})`}`
+
 const odd = ["is not as it should be", "are not as they should be"] as const
 
 // biome-ignore format: a sentence in a line
@@ -102,7 +110,7 @@ const sentences = {
   "text:archive": () => `is a spreadsheet or an archive under another name, and no text. Export it as CSV, ${utf8}`,
   "text:encoding": () => `is not UTF-8 text. Save it with that encoding, ${utf8}`,
   "text:page": () => "it looks like a web page (HTML), perhaps one to log in.",
-  "text:pointer": () => 'it is a pointer of Git LFS in the place of the file. Fetch the file with "git lfs pull".',
+  "text:pointer": () => 'it is a pointer of Git LFS or git-annex in the place of the file. Fetch the file with "git lfs pull" or "git annex get".',
   "text:lost": () => 'has "\ufffd" in the place of a letter that was lost when it was saved. Write it again.',
   "text:mark": () => "has an invisible byte order mark (U+FEFF), perhaps because files were joined. Remove it.",
   "text:doubled": (f: { found: string }) => `has "${f.found}", which is one letter that was read in another encoding and saved again. Write it again, and look for others.`,
@@ -121,6 +129,8 @@ const sentences = {
   "csv:nameless": (f: { number: number }) => `column ${f.number} has no name. Name it, or remove it.`,
   "csv:twice": (f: { name: string }) => `two columns are named ${JSON.stringify(f.name)}. Rename one.`,
   "csv:title": (f: { separator: Separator }) => `the header line has one cell, and ${separators[f.separator]} is in each of the rows. If this line is a title, remove it: the first line with text names the columns.`,
+  "csv:alone": () => "the header line has one cell, and there are no rows, so the table is empty. If this line is a message, replace the file.",
+  "csv:shortened": (f: { name: string; cell: string; count: number; first: MistakePlace }) => `${quoted(f.name)} is a number that a spreadsheet has shortened in ${f.count === 1 ? `${place(f.first)}: ${quoted(f.cell)}` : `${countText(f.count, "record")}, ${quoted(f.cell)} in ${place(f.first)} first`}. Format the column as text, and write the digits again.`,
   "csv:repeated": () => "the row repeats the header line. Remove it.",
   "cell:error": (f: { name: string; cell: string; count: number; first: MistakePlace; isSaved: boolean }) => `${quoted(f.name)} is an error of a spreadsheet in ${f.count === 1 ? `${place(f.first)}: ${quoted(f.cell)}` : `${countText(f.count, "record")}, ${quoted(f.cell)} in ${place(f.first)} first`}. ${f.isSaved ? "It counts as empty, and pages show it" : "It is saved as empty"}. Correct the formula.`,
 
@@ -144,6 +154,16 @@ const sentences = {
   "gone:records": (f: { count: number; before: number }) => `${countText(f.count, "record")}, of ${f.before} before${ifMeant}`,
   "gone:field": (f: { name: string; other: string | undefined }) => `no record has ${quoted(f.name)} any more, which half of them had${f.other === undefined ? "" : `; ${quoted(f.other)} is new: was it renamed?`}${ifMeant}`,
   "gone:files": (f: { count: number; before: number }) => `there are ${countText(f.count, "file")}, and there were ${f.before}. Bring them back${ifMeant}`,
+
+  "links:document": (f: { known: ReadonlyArray<string> }) => `"links" names it, but there is no such document; there are: ${f.known.join(", ")}`,
+  "links:list": () => '"links" names it, but it is no list of records',
+  "links:unused": (f: { name: string }) => `"links" names the field ${quoted(f.name)}, which no record has`,
+  "links:lost": (f: { name: string; target: string; count: number; ids: ReadonlyArray<string>; hasMore: boolean }) => `the field ${quoted(f.name)} has ${countText(f.count, "id")} that no record of ${quoted(f.target)} has; kept as they are (${f.ids.join(", ")}${f.hasMore ? ", …" : ""})`,
+  "step:failed": (f: StepCalled & { reason: string; got: string | undefined }) => `${stepText(f)} failed${f.got === undefined ? "" : `, which got ${f.got} and no list of records`}: ${f.reason}`,
+  "step:value": (f: StepCalled & { found: string }) => `${stepText(f)} gives ${f.found}`,
+  "media:left-out": (f: { count: number }) => `${countText(f.count, "link")} without a file, in a list or beside another link; "replace" says where links become objects`,
+  "media:entity": (f: { count: number }) => `${countText(f.count, "link")} in which "#" and a number are in the place of "&": servers do not get the text after "#", so different files may look the same. Correct the links, or change them in "steps"`,
+  "media:nothing": (f: { find: string }) => `"media.find" finds no link in any document (${excerpt(f.find)}); "vitrine check" with the id of the source lists where links are`,
 
   "file:elsewhere": (f: { field: string; count: number; first: ReadonlyArray<string> }) => `${quoted(f.field)} leads to somebody's computer in ${countText(f.count, "place")}, where screens cannot read it: ${f.first.join(", ")}${dots(f.count, f.first)}. Put the file beside the content, and name it there.`,
   "file:signed": (f: { field: string; count: number; first: ReadonlyArray<string> }) => `${quoted(f.field)} has ${countText(f.count, "link")} that will expire, to files that are not saved: ${f.first.join(", ")}${dots(f.count, f.first)}. Save the files with "media", or use links that stay.`,

@@ -11,7 +11,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { linkOrCopyAll } from "../../files/fileBatch.ts"
 import { english } from "../../internal/englishMistakes.ts"
-import { at, type Mistake } from "../../internal/mistake.ts"
+import { at, type Mistake, mistake } from "../../internal/mistake.ts"
 import type { MistakePlace } from "../../internal/mistakeParts.ts"
 import { partsOf } from "../../internal/nextTurn.ts"
 import { excerpt, printableLine } from "../../internal/printable.ts"
@@ -252,14 +252,26 @@ const runSteps = Effect.fnUntraced(function* (
   let value = start
   for (const [index, step] of steps.entries()) {
     const before = value
-    const called = `step ${index + 1}${step.name === "" ? "" : ` (${step.name})`}`
-    const onValue = Array.isArray(before) ? "" : `, which got ${kindOf(before)} and no list of records`
+    const called = { number: index + 1, name: step.name }
     const given = yield* Effect.tryPromise({
       try: async () => step(before, { name }),
       catch: (cause) =>
-        failed(`${called} failed${onValue}: ${printableLine(messageOf(cause), maxDetail)}`, cause)
+        failed(
+          mistake(
+            "step:failed",
+            {},
+            {
+              ...called,
+              reason: printableLine(messageOf(cause), maxDetail),
+              got: Array.isArray(before) ? undefined : kindOf(before)
+            }
+          ),
+          cause
+        )
     })
-    const json = yield* Effect.mapError(asJson(given), (found) => failed(`${called} gives ${found}`))
+    const json = yield* Effect.mapError(asJson(given), (found) =>
+      failed(mistake("step:value", {}, { ...called, found }))
+    )
     value = withPlacesOf(given, json)
   }
   return value

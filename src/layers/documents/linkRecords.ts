@@ -6,12 +6,12 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import { mistake } from "../../internal/mistake.ts"
 import { documentName, expects } from "../../internal/Options.ts"
-import { excerpt, quotedExcerpt } from "../../internal/printable.ts"
-import { countText } from "../../internal/readable.ts"
+import { excerpt } from "../../internal/printable.ts"
 import { defaultKey, recordId } from "../../internal/recordKey.ts"
 import type { SourceError } from "../../services/SourceError.ts"
-import { note, type Warning } from "../../services/Warning.ts"
+import { type Warning, warningOf } from "../../services/Warning.ts"
 import {
   type Document,
   type DocumentContent,
@@ -50,8 +50,8 @@ export const linkRecords = Effect.fnUntraced(function* <E>(
   for (const name of Array.dedupe(Object.values(links))) {
     const document = documents.find((document) => document.name === name) ?? linked(name)
     if (document === undefined) {
-      const known = documents.map(({ name }) => name).join(", ")
-      return yield* failedIn(name)(`"links" names it, but there is no such document; there are: ${known}`)
+      const known = documents.map(({ name }) => name)
+      return yield* failedIn(name)(mistake("links:document", {}, { known }))
     }
     held.set(name, yield* Effect.cached(hold(document, failedIn(name))))
   }
@@ -106,7 +106,7 @@ export const linkRecords = Effect.fnUntraced(function* <E>(
       notice(
         Object.keys(links)
           .filter((field) => !seen.has(field))
-          .map((field) => note(`"links" names the field ${quotedExcerpt(field)}, which no record has`))
+          .map((name) => warningOf("content:note", "", mistake("links:unused", {}, { name })))
       )
     )
   }
@@ -128,7 +128,7 @@ const hold = <E>(
   failed: FailedIn
 ): Effect.Effect<Held, E | SourceError> =>
   Effect.flatMap(readAgain(withWarnings(wholeOf(content))), ([value, warnings]) => {
-    if (!Array.isArray(value)) return failed('"links" names it, but it is no list of records')
+    if (!Array.isArray(value)) return failed(mistake("links:list", {}))
     const idOf = recordId(key)
     const records = new Map(
       value.flatMap((record) => Array.fromOption(idOf(record)).map((id) => [id, record] as const))
@@ -177,11 +177,12 @@ const makeResolving = (targets: ReadonlyArray<Target>, seen: Set<string>) => {
       targets.flatMap(({ field, target }) => {
         const { count, named } = lost.get(field) ?? nothingLost
         if (count === 0) return []
-        const ids = [...named].map(excerpt).join(", ")
+        const ids = [...named].map(excerpt)
         return [
-          note(
-            `the field ${quotedExcerpt(field)} has ${countText(count, "id")} that no record of ${quotedExcerpt(target)} has; kept as they are (${ids}${count > maxNamed ? ", …" : ""})`,
-            field
+          warningOf(
+            "content:note",
+            field,
+            mistake("links:lost", {}, { name: field, target, count, ids, hasMore: count > maxNamed })
           )
         ]
       })

@@ -18,6 +18,7 @@ import * as Record from "effect/Record"
 import type * as Redacted from "effect/Redacted"
 import { sha256OfText } from "../../../files/sha256.ts"
 import { explain } from "../../../files/systemError.ts"
+import { mistake } from "../../../internal/mistake.ts"
 import { excerpt, printableLine } from "../../../internal/printable.ts"
 import {
   type AttachmentProgress,
@@ -26,7 +27,7 @@ import {
   SourceFolder
 } from "../../../services/ContentSource.ts"
 import type { SourceError } from "../../../services/SourceError.ts"
-import { note, type Warning } from "../../../services/Warning.ts"
+import { type Warning, warningOf } from "../../../services/Warning.ts"
 import { failedIn } from "../Document.ts"
 import type { DocumentOnDisk, DocumentPart } from "../documentFile.ts"
 import * as Images from "../images/Images.ts"
@@ -244,9 +245,7 @@ export const make = Effect.fnUntraced(function* (
               `"media.find" (${excerpt(options.find.join(", "))}) finds no link, but there are links to files, the first at "${printableLine(elsewhere.field, 200)}". Correct "find", or leave it out if no file is to be saved`
             )
           : Effect.succeed([
-              note(
-                `"media.find" finds no link in any document (${excerpt(options.find.join(", "))}); "vitrine check" with the id of the source lists where links are`
-              )
+              warningOf("content:note", "", mistake("media:nothing", {}, { find: options.find.join(", ") }))
             ])
   }
 })

@@ -2,11 +2,11 @@
  * Collects the files that documents link to, and the files that the source itself has put beside objects.
  */
 import * as Option from "effect/Option"
-import { countText } from "../../../internal/readable.ts"
+import { mistake } from "../../../internal/mistake.ts"
 import { defaultKey, type RecordKey, recordId } from "../../../internal/recordKey.ts"
-import { note, type Warning } from "../../../services/Warning.ts"
+import { type Warning, warningOf } from "../../../services/Warning.ts"
 import { withinBudget } from "../budget.ts"
-import { type Place, placeText, subjectOf, textPlaceOf } from "../Document.ts"
+import { mistakePlace, type Place, subjectOf, textPlaceOf } from "../Document.ts"
 import type { DocumentOnDisk, DocumentPart } from "../documentFile.ts"
 import type { Cut } from "../images/recipe.ts"
 import type { LinkPlace, WantedFile } from "./FileProblem.ts"
@@ -157,15 +157,17 @@ export const makeSearch = (
       elsewhere,
       warnings: [
         ...[...leftOut].map(([field, count]) =>
-          note(
-            `${placeText({ document, kind, field })}: ${countText(count, "link")} without a file, in a list or beside another link; "replace" says where links become objects`,
-            subjectOf({ document, field })
+          warningOf(
+            "content:note",
+            subjectOf({ document, field }),
+            mistake("media:left-out", mistakePlace({ document, kind, field }), { count })
           )
         ),
         ...[...cutLinks].map(([field, count]) =>
-          note(
-            `${placeText({ document, kind, field })}: ${countText(count, "link")} in which "#" and a number are in the place of "&": servers do not get the text after "#", so different files may look the same. Correct the links, or change them in "steps"`,
-            subjectOf({ document, field })
+          warningOf(
+            "content:note",
+            subjectOf({ document, field }),
+            mistake("media:entity", mistakePlace({ document, kind, field }), { count })
           )
         )
       ]
