@@ -41,5 +41,19 @@ export const wma = withHead("\x30\x26\xb2\x75\x8e\x66\xcf\x11\xa6\xd9\x00\xaa\x0
 export const mpeg = withHead("\x00\x00\x01\xba\x44\x00\x04\x00\x04\x01")
 export const aiff = withHead("FORM\x00\x00\x08\x00AIFFCOMM")
 
+/** A film whose recording was interrupted: a camera writes the index last. */
+export const unended = Buffer.concat([
+  box("ftyp", "isom", Buffer.from([0, 0, 2, 0]), "isom"),
+  box("mdat", Buffer.alloc(2000, 7))
+])
+
+/** A model that says that it has 2000 bytes. */
+export const glb = Buffer.concat([Buffer.from("glTF\x02\0\0\0\xd0\x07\0\0", "latin1"), Buffer.alloc(1988, 7)])
+
+export const pdf = Buffer.from(`%PDF-1.7\n${"1 0 obj\n".repeat(300)}startxref\n9\n%%EOF\n`)
+
 /** What Git LFS leaves in the place of a file that it has not fetched. */
 export const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${"1".repeat(64)}\nsize 82828\n`
+
+/** The same of git-annex. */
+export const annexed = `/annex/objects/SHA256E-s82828--${"1".repeat(64)}.mp3\n`

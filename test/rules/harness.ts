@@ -8,6 +8,7 @@ import { join } from "node:path"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { expect } from "@effect/vitest"
 import * as Cause from "effect/Cause"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
@@ -16,7 +17,9 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
+import * as TestServices from "effect/TestServices"
 import { content } from "../../src/index.ts"
+import * as ContentServer from "../../src/layers/contentServer/ContentServer.ts"
 import * as ControllerStateMemory from "../../src/layers/controller/ControllerStateMemory.ts"
 import * as HttpClientNode from "../../src/layers/httpClient/HttpClientNode.ts"
 import * as CommandBusMemory from "../../src/layers/memory/CommandBusMemory.ts"
@@ -31,6 +34,8 @@ import type { SourceError } from "../../src/services/SourceError.ts"
 import { Warning } from "../../src/services/Warning.ts"
 import { withAdvancingClock } from "../../src/testing.ts"
 import { withLog } from "../support/logged.ts"
+import { makeReplica } from "../support/replica.ts"
+import { memoryServices } from "../support/transport.ts"
 import type { Change } from "./front.ts"
 import { type Options, type ReaderName, readerNames, readers, type Stand, type World } from "./readers.ts"
 
@@ -77,22 +82,16 @@ const decodeCell = Schema.decodeUnknownSync(Schema.Literal("●", "n", "s", "k",
 
 /** The part of the content's slice with the warnings of its source. */
 const Slice = Schema.Struct({
-  sources: Schema.Struct({
-    museum: Schema.Struct({
+  sources: Schema.Record({
+    key: Schema.String,
+    value: Schema.Struct({
       lastSuccess: Schema.optional(Schema.Struct({ warnings: Schema.optional(Schema.Array(Warning)) }))
     })
   })
 })
 
-/** What a fetch leaves behind. */
-export interface Outcome {
-  /** The message of a fetch that is refused. */
-  readonly error: string | undefined
-  /** Whether there is a new version. */
-  readonly changed: boolean
-  readonly warnings: ReadonlyArray<Warning>
-  /** The lines of the log since the content was opened. */
-  readonly log: ReadonlyArray<string>
+/** The active version. */
+export interface Kept {
   /** The paths of the saved files. */
   readonly files: ReadonlyArray<string>
   /** Each record with its id as `id`, whatever the vendor calls it. */
@@ -101,6 +100,17 @@ export interface Outcome {
   readonly text: (document: string) => string
   /** The bytes of the file that a saved value leads to. */
   readonly file: (value: unknown) => Buffer
+}
+
+/** What a fetch leaves behind. */
+export interface Outcome extends Kept {
+  /** The message of a fetch that is refused. */
+  readonly error: string | undefined
+  /** Whether there is a new version. */
+  readonly changed: boolean
+  readonly warnings: ReadonlyArray<Warning>
+  /** The lines of the log since the content was opened. */
+  readonly log: ReadonlyArray<string>
 }
 
 export type Saved = Readonly<Record<string, unknown>>
@@ -125,14 +135,37 @@ export interface Opened {
   readonly types: Effect.Effect<string, unknown>
   /** Whether a fetch would change anything; `undefined` if it fails. */
   readonly check: Effect.Effect<boolean | undefined>
+  /** What the next poll finds, "everything" for a source that is fetched at each tick. */
+  readonly poll: Effect.Effect<SourceChanges["changed"] | SourceError, unknown>
   /**
-   * What the next poll finds, "everything" for a source that is fetched at each tick. Somebody changes the world
-   * meanwhile, if `writing` does so.
+   * Lets the controller run for this long, with a tick at each minute. Gives the problems that its dashboard has then,
+   * and what is saved. Somebody changes the world meanwhile, if `writing` does so.
    */
-  readonly poll: (writing?: () => void) => Effect.Effect<SourceChanges["changed"] | SourceError, unknown>
+  readonly run: (
+    duration: Duration.DurationInput,
+    writing?: () => void
+  ) => Effect.Effect<Kept & { readonly problems: ReadonlyArray<string> }, unknown>
+  /** Calls `use` with the content as a page has it on a player, which copies versions from the museum's controller. */
+  readonly onPlayer: (use: (page: Page) => Promise<void>) => Effect.Effect<void, unknown>
   /** A fetch of the same source into another folder, where nothing was saved before. */
   readonly fresh: Effect.Effect<Outcome, unknown, Scope.Scope>
 }
+
+/** A version as `vitrine/client` gives it to a page. */
+export interface Page {
+  readonly url: (source: string, path: string) => string
+  readonly table: (source: string, name: string) => Promise<unknown>
+}
+
+type OpenVersion = (manifest: unknown, context: object) => Promise<Page>
+
+// Its types need those of browsers.
+const client = new URL("../../src/layers/client/Version.ts", import.meta.url).href
+const { openVersion } = Schema.decodeUnknownSync(
+  Schema.Struct({
+    openVersion: Schema.declare((input): input is OpenVersion => Predicate.isFunction(input))
+  })
+)(await import(client))
 
 export const temporary = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "vitrine-rules-"))),
@@ -186,7 +219,7 @@ const openAt = Effect.fnUntraced(function* (reader: ReaderName, world: World, op
     Effect.provide(readers[reader], context)
   )
   stand.give(world)
-  const { accept, check, fetch, types } = yield* contentOf(stand.source(options))
+  const { accept, ...content } = yield* contentOf(stand.source(options))
   const fresh = Effect.suspend(() => contentOf(stand.source(options))).pipe(
     Effect.flatMap(({ fetch }) => fetch)
   )
@@ -195,22 +228,29 @@ const openAt = Effect.fnUntraced(function* (reader: ReaderName, world: World, op
   const scope = yield* Effect.scope
   const making = yield* Effect.cached(Scope.extend(Effect.provide(made, environment), scope))
   let cursor = Option.none<string>()
-  const poll: Opened["poll"] = (writing) =>
-    Effect.gen(function* () {
-      const source = yield* making
-      if (source.poll === undefined) return "everything"
-      const isWriting =
-        writing === undefined
-          ? Effect.never
-          : Effect.forever(Effect.zipRight(Effect.sync(writing), Effect.sleep("300 millis")))
-      const asked = Effect.either(source.poll(cursor))
-      const { value } = yield* withAdvancingClock(Effect.raceFirst(asked, isWriting))
-      if (Either.isLeft(value)) return value.left
-      cursor = Option.some(value.right.cursor)
-      return value.right.changed
-    })
-  return { accept, opened: { give: stand.give, fetch, types, check, fresh, poll } }
+  const poll: Opened["poll"] = Effect.gen(function* () {
+    const source = yield* making
+    if (source.poll === undefined) return "everything"
+    const { value } = yield* withAdvancingClock(Effect.either(source.poll(cursor)))
+    if (Either.isLeft(value)) return value.left
+    cursor = Option.some(value.right.cursor)
+    return value.right.changed
+  })
+  return { accept, opened: { ...content, give: stand.give, fresh, poll } }
 })
+
+/** Runs while somebody writes without a pause, if `writing` is given. */
+const whileWriting = <A, E, R>(effect: Effect.Effect<A, E, R>, writing?: () => void) =>
+  writing === undefined
+    ? effect
+    : Effect.scoped(
+        Effect.zipRight(
+          Effect.forkScoped(
+            Effect.forever(Effect.zipRight(Effect.sync(writing), Effect.sleep("900 millis")))
+          ),
+          effect
+        )
+      )
 
 /** Runs in the time of the machine, which processes need. */
 const inRealTime = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.map(effect, (value) => ({ value }))
@@ -226,10 +266,13 @@ export const contentOf = Effect.fnUntraced(function* (
   return yield* Effect.gen(function* () {
     const cwd = folder ?? (yield* temporary)
     const log: Array<string> = []
-    const plugin = content({ sources: [source] })
-    yield* plugin.setup({ cwd, addLogger: () => Effect.void })
+    const downloads = join(cwd, "downloads")
+    const plugin = content({ sources: [source], fetchEvery: "1 minute", settle: 0 })
+    const start = yield* Effect.cached(
+      withLog(log)(yield* plugin.setup({ cwd, addLogger: () => Effect.void }))
+    )
     const { dispatch } = yield* CommandBus
-    const { state } = yield* ControllerState
+    const { read, state } = yield* ControllerState
     let given: ReadonlyArray<Warning> = []
     const run = (type: "content.fetch" | "content.check") =>
       Effect.map(inTime(Effect.either(withLog(log)(dispatch({ type })))), ({ value }) => value)
@@ -238,10 +281,10 @@ export const contentOf = Effect.fnUntraced(function* (
       const error = Either.match(result, { onLeft: ({ message }) => message, onRight: () => undefined })
       const { plugins } = yield* state
       const { sources } = Schema.decodeUnknownSync(Slice)(plugins.content)
-      const warnings = error === undefined ? (sources.museum.lastSuccess?.warnings ?? []) : []
+      const warnings = error === undefined ? (sources[source.id]?.lastSuccess?.warnings ?? []) : []
       given = warnings
       const changed = Either.isRight(result) && decodeChanged(result.right).changed
-      return { error, changed, warnings, log, ...savedIn(join(cwd, "downloads")) }
+      return { error, changed, warnings, log, ...savedIn(downloads, source.id) }
     })
     const name = ({ code, subject }: Warning) => `${code} ${subject}`
     const accept = Effect.gen(function* () {
@@ -264,24 +307,51 @@ export const contentOf = Effect.fnUntraced(function* (
       Effect.scoped,
       Effect.provide(context)
     )
-    return { accept, fetch, types, check }
+    const running: Opened["run"] = (duration, writing) =>
+      Effect.gen(function* () {
+        yield* start
+        yield* inTime(whileWriting(Effect.sleep(duration), writing))
+        const { view } = yield* read
+        const problems = view.problems.map(({ code, text }) => `${code} ${text}`)
+        return { problems, ...savedIn(downloads, source.id) }
+      }).pipe(Effect.provide(context))
+    return { accept, fetch, types, check, run: running, onPlayer: onPlayer(downloads) }
   }).pipe(Effect.provide(context))
 })
+
+const serve = (downloadPath: string) =>
+  Effect.map(
+    Effect.provide(ContentServer.make({ downloadPath, port: 0 }), memoryServices()),
+    ({ address }) => `http://127.0.0.1:${Option.getOrThrow(address).port}`
+  )
+
+const onPlayer = (downloads: string) => (use: (page: Page) => Promise<void>) =>
+  Effect.gen(function* () {
+    const player = yield* makeReplica(yield* serve(downloads))
+    yield* player.fetchLive
+    const content = yield* serve(player.folder)
+    yield* Effect.promise(async (signal) => {
+      const manifest = await (await globalThis.fetch(`${content}/manifest.json`, { signal })).json()
+      await use(
+        await openVersion(manifest, { content, signal, report: () => {}, used: new Map(), kept: undefined })
+      )
+    })
+  }).pipe(Effect.scoped, Effect.provide(platform), TestServices.provideLive)
 
 const Changed = Schema.Struct({ changed: Schema.Boolean })
 const decodeChanged = Schema.decodeUnknownSync(Changed)
 const decodeCheck = Schema.decodeUnknownSync(Schema.Struct({ sources: Schema.Array(Changed) }))
 
 /** The active version of the source. */
-const savedIn = (downloads: string) => {
+const savedIn = (downloads: string, sourceId: string): Kept => {
   const manifest = join(downloads, "manifest.json")
   const { versionId } = existsSync(manifest)
     ? decodeManifest(readFileSync(manifest, "utf8"))
     : { versionId: "none" }
-  const directory = join(downloads, "versions", versionId, "museum")
+  const directory = join(downloads, "versions", versionId, sourceId)
   const text = (document: string) => readFileSync(join(directory, `${document}.json`), "utf8")
   const records = (document: string): ReadonlyArray<Saved> =>
-    decodeRecords(text(document)).map(({ _id, documentId, ...record }) => ({
+    parseRecords(text(document)).map(({ _id, documentId, ...record }) => ({
       ...record,
       id: _id ?? documentId ?? record.id
     }))
@@ -301,9 +371,9 @@ const savedIn = (downloads: string) => {
 }
 
 const decodeManifest = Schema.decodeUnknownSync(Schema.parseJson(Schema.Struct({ versionId: Schema.String })))
-const decodeRecords = Schema.decodeUnknownSync(
-  Schema.parseJson(Schema.Array(Schema.Record({ key: Schema.String, value: Schema.Unknown })))
-)
+const Records = Schema.Array(Schema.Record({ key: Schema.String, value: Schema.Unknown }))
+const parseRecords = Schema.decodeUnknownSync(Schema.parseJson(Records))
+export const decodeRecords = Schema.decodeUnknownSync(Records)
 
 /** The path in a value: a text in a folder, an object with its `localPath`, or a list of those. */
 export const pathOf = (value: unknown): string => {

@@ -28,7 +28,12 @@ export const lists = [
       museum.give({ documents: { objects: rowsOf(3) } })
       warned(yield* museum.fetch, "gone:document", "rooms")
       if (reader !== "folder") return
-      yield* each({ iCloud: ".rooms.json.icloud", Nextcloud: "rooms.json.nextcloud" }, function* (file) {
+      const placeholders = {
+        iCloud: ".rooms.json.icloud",
+        Nextcloud: "rooms.json.nextcloud",
+        Resilio: "rooms.json.rsls"
+      }
+      yield* each(placeholders, function* (file) {
         const synced = yield* open({ documents: { objects, rooms: rowsOf(2) } })
         quiet(yield* synced.fetch)
         synced.give({ documents: { objects }, files: { [file]: " " } })

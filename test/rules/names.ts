@@ -16,6 +16,7 @@ export const names = [
         Syncthing: "objects.sync-conflict-20261120-101112-ABCDEFG",
         "Synology Drive": "objects_Desk_Nov-20-101112-2026_Conflict",
         "a copy": "objects (1)",
+        GNOME: "objects (another copy)",
         "a doubled extension": "objects.json"
       }
       const rows = [{ id: "bell", title: "Bell" }]
@@ -38,7 +39,9 @@ export const names = [
         capitals: "TITLE",
         blanks: "title ",
         invisible: "ti\u200btle",
-        wide: "ｔitle"
+        wide: "ｔitle",
+        direction: "title\u202c",
+        Cyrillic: "titlе"
       }
       const museum = yield* open({
         documents: Object.fromEntries(
@@ -52,6 +55,10 @@ export const names = [
       yield* each(alike, function* (_, document) {
         warned(outcome, "names:alike", document, "title")
       })
+      const inside = yield* open({
+        documents: { objects: [{ id: "bell", name: { de: "Glocke", DE: "Uhr" } }] }
+      })
+      warned(yield* inside.fetch, "names:alike", "objects", "name.de", "name.DE")
       if (reader === "folder" || reader === "tables") {
         const settings = [{ id: "title", Key: "title", Value: "Bells" }]
         const museum = yield* open({ documents: { settings }, isCsv: true }, { keyValueTables: ["settings"] })
@@ -117,6 +124,8 @@ export const names = [
         ".~lock.objects.csv#",
         "~$objects.xlsx",
         "Temporary Items/bell.png",
+        "bell.png.aria2",
+        "ehthumbs_vista.db",
         "@tmp/bell.png"
       ]
       const museum = yield* open({

@@ -82,6 +82,8 @@ export interface Options extends Pick<DocumentConfig, "expect" | "images" | "lin
   readonly keyValueTables?: ReadonlyArray<string>
   /** Whether files may be missing. */
   readonly isOptional?: boolean
+  /** The id of the source. Default `museum`. */
+  readonly id?: string
 }
 
 /** A museum's content at a reader. */
@@ -90,8 +92,6 @@ export interface Stand {
   /** A source of the documents that the world has now. */
   readonly source: (options: Options) => ContentSourceDefinition
 }
-
-const id = "museum"
 
 /** For servers whose stand-ins have no tokens of their own. */
 const token = "token-of-a-reader-0123456789"
@@ -190,7 +190,7 @@ const makeLast = () => {
   }
 }
 
-const common = ({ expect, images, links }: Options) => ({ id, expect, images, links })
+const common = ({ expect, id = "museum", images, links }: Options) => ({ id, expect, images, links })
 
 const folder = Effect.gen(function* () {
   const directory = yield* temporary
@@ -248,7 +248,7 @@ const json = Effect.map(webServer, ({ last, url }) => ({
         last.names().map((name) => [
           name,
           {
-            url: `${url}/${name}`,
+            url: `${url}/${encodeURIComponent(name)}`,
             headers: { authorization: `Bearer ${token}` },
             as: last.get().isCsv ? ("csv" as const) : ("json" as const),
             ...(last.get().isPaged ? { offset: "skip" } : {})
@@ -264,11 +264,11 @@ const ownFunction = Effect.map(webServer, ({ last, url }) => ({
     source({
       ...common(options),
       media: mediaAt(url, last.get(), options, "**.url"),
-      poll: ({ get }) => get(`${url}/${last.names()[0]}`, { as: "text" }),
+      poll: ({ get }) => get(`${url}/${encodeURIComponent(last.names()[0] ?? "")}`, { as: "text" }),
       fetch: async ({ get }) => {
         const headers = { authorization: `Bearer ${token}` }
         const documents = last.names().map(async (name) => {
-          const address = `${url}/${name}`
+          const address = `${url}/${encodeURIComponent(name)}`
           const isCsv = last.get().isCsv === true
           return [name, await (isCsv ? get(address, { as: "csv", headers }) : get(address, { headers }))]
         })

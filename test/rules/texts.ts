@@ -123,7 +123,12 @@ export const texts = [
         "drive with slashes": "C:/Users/Ann/plate.png",
         Mac: "/Users/ann/Desktop/spoon.png",
         "in text": '<p><img src="file:///C:/Users/Ann/cup.png"></p>',
-        share: "\\\\server\\photos\\clock.png"
+        share: "\\\\server\\photos\\clock.png",
+        "copied from Windows": "\u202aC:\\Users\\Ann\\fork.png",
+        "on Linux": "/home/ann/Pictures/knife.png",
+        "in Markdown": "![A chair](file:///C:/Users/Ann/chair.png)",
+        "pasted from Safari": '<img src="webkit-fake-url://0c5a/table.png">',
+        "pasted from Outlook": '<img src="cid:lamp2.png@01DA">'
       }
       const museum = yield* open({
         documents: {
@@ -199,14 +204,24 @@ export const texts = [
 
   rule(
     32,
-    "In CSV the errors of spreadsheets (`#REF!`) are empty, with a warning, and `TRUE` is true where `expect` says boolean",
+    "In CSV the errors of spreadsheets (`#REF!`, `####`) are empty, with a warning, numbers that they have shortened (`4.01E+12`) are named, and `TRUE` is true where `expect` says boolean",
     "right, warn",
     "● ● s s s s s",
     function* ({ open }) {
       const museum = yield* open(
         {
           documents: {
-            objects: [{ id: "bell", year: "#REF!", weight: "Err:502", isLoan: "TRUE", title: "Bell" }]
+            objects: [
+              {
+                id: "bell",
+                year: "#REF!",
+                weight: "Err:502",
+                width: "####",
+                code: "4.00638E+12",
+                isLoan: "TRUE",
+                title: "Bell"
+              }
+            ]
           },
           isCsv: true
         },
@@ -217,6 +232,8 @@ export const texts = [
       expect([bell?.isLoan, bell?.year ?? null]).toEqual([true, null])
       warned(outcome, "cell:error", "objects", "year")
       warned(outcome, "cell:error", "objects", "weight")
+      warned(outcome, "cell:error", "objects", "width")
+      warned(outcome, "number:large", "objects", "code", "4.00638E+12")
     }
   ),
 

@@ -54,7 +54,8 @@ export const parseCsvTable = (
     const records: Array<CsvRecord> = []
     const rows: Array<number> = []
     const errors = new Map<CsvRecord, Record<string, string>>()
-    const failed = new Map<string, { readonly at: RowPlace; readonly cell: string; readonly count: number }>()
+    const failed = new Map<string, FirstCell>()
+    const shortened = new Map<string, FirstCell>()
     let repeated: number | undefined
     const readPage = tryRead(() => {
       const page = pages.next()
@@ -63,14 +64,14 @@ export const parseCsvTable = (
         withinBudget("read", soFar.values)
         if (!hasText(cells)) continue
         const ofRow: Record<string, string> = {}
+        const note = (known: Map<string, FirstCell>, column: string, cell: string) => {
+          const first = known.get(column) ?? { at: rowPlace(columns, { cells, row }, id), cell, count: 0 }
+          known.set(column, { ...first, count: first.count + 1 })
+        }
         const record = recordOf(columns, cells, (column, cell) => {
+          if (isShortened(cell)) return note(shortened, column, cell)
           setOwn(ofRow, column, cell)
-          const { count, ...first } = failed.get(column) ?? {
-            at: rowPlace(columns, { cells, row }, id),
-            cell,
-            count: 0
-          }
-          failed.set(column, { ...first, count: count + 1 })
+          note(failed, column, cell)
         })
         if (Object.keys(ofRow).length > 0) errors.set(record, ofRow)
         if (columns.length > 1 && columns.every((column, index) => cells[index] === column)) repeated ??= row
@@ -83,7 +84,10 @@ export const parseCsvTable = (
     const separator = isGuessed ? separatorOfRows(columns, records) : undefined
     const ofTable = [
       ...(separator === undefined ? [] : [mistake("csv:title", { rows: [{ row }] }, { separator })]),
-      ...(repeated === undefined ? [] : [mistake("csv:repeated", { rows: [{ row: repeated }] })])
+      ...(repeated === undefined ? [] : [mistake("csv:repeated", { rows: [{ row: repeated }] })]),
+      ...(columns.length === 1 && records.length === 0 && /[^\w-]/.test(columns[0] ?? "")
+        ? [mistake("csv:alone", { rows: [{ row }] })]
+        : [])
     ]
     const ofCells = [...failed].map(([name, { at, cell, count }]) =>
       warningOf(
@@ -92,9 +96,27 @@ export const parseCsvTable = (
         mistake("cell:error", {}, { name, cell, count, first: { rows: [at] }, isSaved: false })
       )
     )
-    const warnings = [...ofTable.map((mistake) => warningOf("content:note", "", mistake)), ...ofCells]
+    const ofNumbers = [...shortened].map(([name, { at, cell, count }]) =>
+      warningOf(
+        "number:large",
+        name,
+        mistake("csv:shortened", {}, { name, cell, count, first: { rows: [at] } })
+      )
+    )
+    const warnings = [
+      ...ofTable.map((mistake) => warningOf("content:note", "", mistake)),
+      ...ofCells,
+      ...ofNumbers
+    ]
     return { records, rows, errors, columns, warnings }
   })
+
+/** The first cell of a column with a mistake, and how many there are. */
+interface FirstCell {
+  readonly at: RowPlace
+  readonly cell: string
+  readonly count: number
+}
 
 const tryRead = <A>(read: () => A) => Effect.try({ try: read, catch: mistakeOf })
 
@@ -103,21 +125,25 @@ const rowPlace = (columns: ReadonlyArray<string>, { cells, row }: Row, id: strin
   return { row, id: found === "" ? undefined : excerpt(found) }
 }
 
-/** FileMaker exports line breaks as vertical tabs. */
+/** FileMaker exports line breaks as vertical tabs. `found` is called with errors, and numbers that lack digits. */
 const recordOf = (
   columns: ReadonlyArray<string>,
   row: ReadonlyArray<string>,
-  failed: (column: string, cell: string) => void
+  found: (column: string, cell: string) => void
 ): CsvRecord => {
   const record: Record<string, string> = {}
   for (const [index, column] of columns.entries()) {
     const cell = row[index] ?? ""
     const isError: boolean = isSpreadsheetError(cell)
-    if (isError) failed(column, cell)
-    else if (cell !== "") setOwn(record, column, cell.replaceAll("\v", "\n"))
+    if (isError || isShortened(cell)) found(column, cell)
+    if (isError) continue
+    if (cell !== "") setOwn(record, column, cell.replaceAll("\v", "\n"))
   }
   return record
 }
+
+/** Whether a cell is a long number as Excel shows it. */
+const isShortened = (cell: string): boolean => cell.includes("E+") && /^-?\d(?:[.,]\d+)?E\+\d\d$/.test(cell)
 
 const hasText = (cells: ReadonlyArray<string>): boolean => cells.some((cell) => cell.trim() !== "")
 

@@ -5,15 +5,12 @@ import { mistake } from "../../internal/mistake.ts"
 import type { Named } from "../../internal/mistakeParts.ts"
 import { type Warning, warningOf } from "../../services/Warning.ts"
 
-/**
- * A text without invisible characters at its ends: spaces, line breaks, soft hyphens, joiners, writing directions,
- * byte order marks.
- */
-export const bare = (text: string): string =>
-  text.replace(
-    /^[\s\u00ad\u200b-\u200f\u2060]+|(?<![\s\u00ad\u200b-\u200f\u2060])[\s\u00ad\u200b-\u200f\u2060]+$/g,
-    ""
-  )
+/** Characters without a picture: white space, soft hyphens, joiners, writing directions, byte order marks. */
+export const blank = "\\s\\u00ad\\u061c\\u180e\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u2069"
+const blankEnds = new RegExp(`^[${blank}]+|(?<![${blank}])[${blank}]+$`, "g")
+
+/** A text without such characters at its ends. */
+export const bare = (text: string): string => text.replace(blankEnds, "")
 
 /**
  * A text as people see it: also without invisible characters inside, except joiners and line breaks, which some
@@ -21,25 +18,40 @@ export const bare = (text: string): string =>
  */
 export const visible = (text: string): string =>
   bare(text)
-    .replace(/[\u00ad\u200b\u200e\u200f\u2060\ufeff]+/g, "")
+    .replace(/[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]+/g, "")
     .replace(/[^\S\r\n\v]+/g, " ")
 
 /** Equal for names that people read as one. */
 export const nameKey = (name: string): string =>
-  visible(name).replace(/\s+/g, " ").toLowerCase().normalize("NFKC")
+  visible(name)
+    .replace(/\s+/g, " ")
+    .toLowerCase()
+    .normalize("NFKC")
+    .replace(/[\u2010-\u2015\u2212]/g, "-")
+    .replace(/[\u2018\u2019\u02bc]/g, "'")
+    .replace(/\ufe0f/g, "")
+    .replace(/[а-ѕ]/g, (letter) => latin.get(letter) ?? letter)
 
-/** Equal for languages that people read as one: `de_DE` and `de-DE`. */
-export const languageKey = (code: string): string => nameKey(code).replaceAll("_", "-")
+/** The Latin letters that look like these Cyrillic ones. */
+const latin = new Map(Array.from("аеорсухіјѕ", (letter, at) => [letter, "aeopcyxijs"[at]]))
+
+/** Equal for languages that people read as one: `de_DE` and `de-DE`, and both codes of Hebrew. */
+export const languageKey = (code: string): string =>
+  nameKey(code)
+    .replaceAll("_", "-")
+    .replace(/^iw(?=-|$)/, "he")
 
 /** What programs add to the names of copies and of conflicting versions, and extensions. */
 const additions = [
-  / *\((?:\d+|[^()]*(?:conflict|konflikt|conflit)[^()]*)\)$/,
+  / *\((?:\d+|[^()]*(?:conflict|konflikt|conflit|\bcopy\b|kopie|copie|c[oó]pia|kopia)[^()]*)\)$/,
   /\.sync-conflict-\d{8}-\d{6}-\w+$/,
   /_[^_]+_[a-z]{3}-\d\d-\d{4,6}-\d{4}_\w*conflict$/,
-  / (?:- )?(?:copy|kopie|copie|copia)(?: \d+)?$/,
-  /^(?:copy of|kopie von|copie de|copia de|copia di) /,
-  /-(?:desktop|laptop)-[a-z0-9]{6,8}$/,
-  /\.(?:csv|json|tsv|txt|xlsx?)$/
+  /[ .]\[?conflict(?:ed)?\]?$/,
+  /[ _-]+(?:copy|kopie|copie|c[oó]pia|kopia|コピー|副本)(?: \d+)?$/,
+  /^(?:copy of|kopie v[ao]n|copie de|c[oó]pia d[ei]) /,
+  /-(?:desktop|laptop)-[a-z0-9]{6,8}$|-[\w-]*(?:macbook|imac)[\w-]*$/,
+  / ?- ?(?:sheet|table|tabellenblatt|tabelle|feuille|hoja|foglio|blad) ?\d+$/,
+  /\.(?:csv|json|tsv|txt|xlsx?|ods)$/
 ]
 
 /** The longest name of a file, in characters. */

@@ -7,8 +7,8 @@ import { mistake } from "../../internal/mistake.ts"
 import type { Named } from "../../internal/mistakeParts.ts"
 import { excerpt } from "../../internal/printable.ts"
 import { type Warning, warningOf } from "../../services/Warning.ts"
-import { isElsewhere, signedIdentity } from "./media/links.ts"
-import { bare, nameWarnings } from "./names.ts"
+import { expiringLink, isElsewhere } from "./media/links.ts"
+import { alikeWarnings, nameKey, nameWarnings } from "./names.ts"
 
 /** The most names of fields that are compared. */
 const maxNames = 10_000
@@ -21,6 +21,7 @@ type Code = "file:elsewhere" | "file:signed"
 /** Collects the mistakes. `what` is a field, singular. */
 export const makeRecordMistakes = (what: Named) => {
   const names = new Set<string>()
+  const inside = new Set<string>()
   const links = new Map<string, { code: Code; field: string; first: Array<string>; count: number }>()
 
   const found = (code: Code, field: string, link: string): void => {
@@ -33,19 +34,27 @@ export const makeRecordMistakes = (what: Named) => {
     /** Looks at a text of which no file is saved, anywhere in a field. */
     text: (text: string, field: string): void => {
       if (isElsewhere(text)) found("file:elsewhere", field, text)
-      const signed = text.includes("?") ? signedIdentity(bare(text)) : undefined
-      if (signed !== undefined) found("file:signed", field, signed.replace(/\?.*/s, ""))
+      const expiring = expiringLink(text)
+      if (expiring !== undefined) found("file:signed", field, expiring)
     },
 
-    /** Looks at the names of a record. */
+    /** Looks at the names of a record, and of the objects in its fields. */
     names: (record: unknown): void => {
-      for (const name of Predicate.isReadonlyRecord(record) ? Object.keys(record) : []) {
-        if (names.size < maxNames) names.add(name)
+      if (!Predicate.isReadonlyRecord(record) || names.size >= maxNames) return
+      for (const name of Object.keys(record)) {
+        names.add(name)
+        const value = record[name]
+        if (typeof value !== "object" || value === null || inside.size >= maxNames) continue
+        for (const part of Array.isArray(value) ? value.slice(0, 1) : [value]) {
+          if (Predicate.isReadonlyRecord(part))
+            for (const inner of Object.keys(part)) inside.add(`${name}.${inner}`)
+        }
       }
     },
 
     warnings: (): ReadonlyArray<Warning> => [
       ...nameWarnings(what, names),
+      ...alikeWarnings(what, inside, (path) => path.replace(/[^.]+$/, nameKey)),
       ...Array.from(links.values(), ({ code, ...fields }) =>
         warningOf(code, fields.field, mistake(code, {}, fields))
       )

@@ -34,12 +34,14 @@ export const isMarkup = (text: string): boolean =>
     text.slice(0, 4096)
   )
 
-/** What is in the place of a text: a web page, or what Git LFS leaves there. */
+/** What is in the place of a text: a web page, or what Git LFS or git-annex leaves there. */
 export const otherMistake = (text: string): Mistake | undefined =>
   isMarkup(text) ? mistake("text:page", {}) : isPointer(text) ? pointerMistake : undefined
 
 export const isPointer = (text: string): boolean =>
-  /^version https:\/\/git-lfs\.github\.com\/spec\//.test(text)
+  /^(?:version https:\/\/(?:git-lfs|hawser)\.github\.com\/spec\/|(?:(?:\.\.\/)*\.git)?\/annex\/objects\/)/.test(
+    text
+  )
 
 export const pointerMistake = mistake("text:pointer", {})
 
@@ -82,9 +84,10 @@ export const findStrayMarks = (text: string, place: FindPlace = placeIn): Readon
 
 /**
  * UTF-8 that was read as Windows-1252. Words in capitals may end with these letters before quotes and dashes, which
- * do not count.
+ * do not count. Cyrillic, Greek, Hebrew and Arabic letters begin with letters of other languages: two of them count.
  */
-const doubleEncoded = /[ÂÃ][\x80-\x9f€‚ƒ„†‡ˆ‰Š‹ŒŽ•˜š›œžŸ¡-ª¬-º¼-¿]|â€./
+const doubleEncoded =
+  /[ÂÃ][\x80-\x9f€‚ƒ„†‡ˆ‰Š‹ŒŽ•˜š›œžŸ¡-ª¬-º¼-¿]|â€.|(?:[ÎÏÐÑ×ØÙ][\x80-\x9f€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ\xa0-¿]){2}/
 
 const encodingOf = ([first, second]: Uint8Array): string =>
   first === 0xff && second === 0xfe ? "utf-16le" : first === 0xfe && second === 0xff ? "utf-16be" : "utf-8"
@@ -231,4 +234,4 @@ export const isSpreadsheetError = (cell: unknown): cell is string =>
   Predicate.isString(cell) && spreadsheetError.test(cell.trim())
 
 const spreadsheetError =
-  /^(?:#(?:N\/[ABD]|NV|GETTING_DATA|[¡¿]?(?:D(?:IV|EEL)\/0|REF|BEZUG|RIF|VERW|VALUE|WERT|VALEUR|VALOR|VALORE|WAARDE|NAME|NOM|NOMBRE|NOME|NAAM|NUM|ZAHL|GETAL|NULL|NUL|NULO|NULLO|LEEG|ERROR|SPILL|CALC)[!?])|Err:5\d\d|Loading(?:\.{3}|…))$/
+  /^(?:#(?:#+|N\/[ABD]|NV|GETTING_DATA|[¡¿]?(?:D(?:IV|EEL)\/0|REF|BEZUG|RIF|VERW|VALUE|WERT|VALEUR|VALOR|VALORE|WAARDE|NAME|NOM|NOMBRE|NOME|NAAM|NUM|ZAHL|GETAL|NULL|NUL|NULO|NULLO|LEEG|ERROR|SPILL|CALC)[!?])|Err:5\d\d|Loading(?:\.{3}|…))$/

@@ -14,18 +14,29 @@ describe("documents that people read as one", () => {
     "objects (1).csv.json",
     "objects-DESKTOP-7K2J1Q",
     "objects (Case Conflict)",
+    "objects (another copy)",
+    "objects - Cópia",
+    "objects [conflicted]",
+    "objects-Anns-MacBook-Pro",
+    "objects - Sheet1",
+    "Kopie van objects",
     "objects (Ann Smith's conflicted copy 2026-11-20)",
     "objects.sync-conflict-20261120-101112-ABCDEFG"
   ])("are copies, and have doubled extensions: %s", (name) => {
     expect(documentKey(name)).toBe("objects")
   })
 
-  it.each(["objects 2", "objects (old)", "objects-2026", "objectscopy", "objects.v2"])(
-    "are no documents with other names: %s",
-    (name) => {
-      expect(documentKey(name)).not.toBe("objects")
-    }
-  )
+  it.each([
+    "objects 2",
+    "objects (old)",
+    "objects (copyright)",
+    "objects - 2",
+    "objects-2026",
+    "objectscopy",
+    "objects.v2"
+  ])("are no documents with other names: %s", (name) => {
+    expect(documentKey(name)).not.toBe("objects")
+  })
 })
 
 describe("names that are rarely intended", () => {

@@ -18,7 +18,7 @@ export interface FileKind {
   /** The bytes at the end of a whole file. */
   readonly end?: Buffer
   /** The container, if its head gives the length of a whole file. */
-  readonly length?: "boxes" | "riff"
+  readonly length?: "boxes" | "glb" | "riff"
 }
 
 /** The bytes of a file. */
@@ -109,11 +109,15 @@ const tracksOf = async ({ read, size }: FileBytes) => {
   return tracks
 }
 
+const partBytes = 64 * 1024
+
 /** Whether the end of the file is missing. Phones put bytes behind the end of a picture. */
 export const isCut = async ({ end, length, type }: FileKind, bytes: FileBytes): Promise<boolean> => {
+  // A PDF is longer.
+  if (type === "application/pdf" && bytes.size < minPdf) return false
   if (end === undefined) return length !== undefined && (await lengthBy[length](bytes)) > bytes.size
   const start =
-    type === "image/jpeg" ? await firstScan(bytes) : type === "image/gif" ? bytes.size - gifTail : 0
+    type === "image/jpeg" ? await firstScan(bytes) : bytes.size - (tails.get(type ?? "") ?? bytes.size)
   for (let to = bytes.size; to > start; to -= partBytes) {
     const from = Math.max(start, to - partBytes)
     if ((await bytes.read(from, to - from + end.length - 1)).includes(end)) return false
@@ -121,27 +125,40 @@ export const isCut = async ({ end, length, type }: FileKind, bytes: FileBytes): 
   return true
 }
 
-const partBytes = 64 * 1024
+/**
+ * In bytes: where the end is looked for. The end of a GIF is so short that its pixels may have it too, and a PDF may have
+ * more than one.
+ */
+const tails: ReadonlyMap<string, number> = new Map([
+  ["image/gif", 1024],
+  ["application/pdf", partBytes]
+])
 
-/** In bytes. The end of a GIF is so short that its pixels may have it too. */
-const gifTail = 1024
+/** In bytes. */
+const minPdf = 1024
 
 /** The length that a file has by its heads, as far as they say it. Some programs leave out the last byte of a RIFF. */
 const lengthBy = {
+  glb: async ({ read, size }: FileBytes): Promise<number> =>
+    size < 12 ? 0 : (await read(8, 4)).readUInt32LE(0),
   riff: async ({ read }: FileBytes): Promise<number> => {
     const length = (await read(4, 4)).readUInt32LE(0)
     return length < 0x7fff_0000 ? length + 7 : 0
   },
   boxes: async ({ read, size }: FileBytes): Promise<number> => {
     let at = 0
+    let [hasIndex, hasMedia] = [false, false]
     for (let left = 1000; left > 0; left--) {
       const head = await read(at, 16)
       if (head.length < 8) break
       const { length, type } = boxOf(head, size - at)
       if (length < 8 || !usualBox.test(type)) break
+      hasMedia ||= type === "mdat"
+      hasIndex ||= /^(?:moov|moof|meta)$/.test(type)
       at += length
     }
-    return at
+    // A camera writes the index last.
+    return at === size && hasMedia && !hasIndex ? size + 1 : at
   }
 }
 
@@ -295,13 +312,14 @@ const kinds: ReadonlyArray<FileKind & { readonly is: Test }> = [
   ]),
   ...kindsOf("film", true, [
     ["QuickTime", quickTime, "video/quicktime", { length: "boxes" }],
-    ["MP4", /^.{4}ftyp/s, "video/mp4", { length: "boxes" }],
+    ["MP4", /^(?:.{4}ftyp|\0\0..(?:free|skip|styp|uuid))/s, "video/mp4", { length: "boxes" }],
     ["WebM", /^\x1aE\xdf\xa3/, "video/webm"]
   ]),
   ...kindsOf("other", true, [
-    ["PDF", /%PDF-/, "application/pdf"],
-    ["GLB", /^glTF/, "model/gltf-binary"],
+    ["PDF", /%PDF-/, "application/pdf", { end: Buffer.from("%%EOF") }],
+    ["GLB", /^glTF/, "model/gltf-binary", { length: "glb" }],
     ["a ZIP archive", /^PK\x03\x04/],
+    ["a compressed file", /^(?:\x1f\x8b|Rar!|7z\xbc\xaf)/],
     ["an Office document", /^\xd0\xcf\x11\xe0\xa1\xb1/]
   ])
 ]

@@ -6,7 +6,7 @@ import * as Predicate from "effect/Predicate"
 import mime from "mime"
 import { hashOfName } from "../../../files/sha256.ts"
 import { mapParts } from "../jsonValues.ts"
-import { bare } from "../names.ts"
+import { bare, blank } from "../names.ts"
 import type { MediaOptions } from "./MediaOptions.ts"
 import { type DocumentPath, matches, type PathPattern, parse } from "./PathPattern.ts"
 
@@ -28,16 +28,20 @@ export const looksLikeLink = (text: string): boolean => {
 const unspaced = /^(?:https?:\/\/|\.{0,2}\/)\S+$/i
 const spaced = /^(?!.*\s[./])((?:https?:\/\/[^\s/]+|\.{0,2})\/[^\s/][^\t\r\n?#:]*\.[a-z0-9]+)(?:[?#]\S*)?$/i
 
-const elsewhere =
-  /^[\s\u00ad\u200b-\u200f\u2060]*(?:file:[\\/]|blob:|content:\/\/|(?:smb|cifs|afp|nfs):\/\/|[a-z]:(?:\\|\/\w)|\\\\[^\\/\s]+\\)/i
-const elsewhereOnMac = /^\/(?:Users|Volumes)\/[^/]+\//
-const elsewhereInText = /["'(]file:[\\/]/
+const ofPrograms = "(?:file:[\\\\/]|blob:|cid:\\S+@|(?:webkit-fake-url|applewebdata)://|[a-z]:\\\\)"
+const elsewhere = new RegExp(
+  `^[${blank}]*(?:${ofPrograms}|(?:content|smb|cifs|afp|nfs)://|[a-z]:/\\w|\\\\\\\\[^\\\\/\\s]+\\\\)`,
+  "i"
+)
+const elsewhereInText = new RegExp(`["'(<=]${ofPrograms}`, "i")
+const elsewhereAtHome =
+  /^(?:\/(?:Users|Volumes)\/[^/]+\/|(?:\/home\/[^/]+|~)\/(?:Desktop|Documents|Downloads|Pictures|Schreibtisch|Dokumente|Bilder)\/)/
 
 /** Whether a text leads to somebody's computer, or to a share of files. Most texts need no regular expression. */
 export const isElsewhere = (text: string): boolean =>
   text.includes(":") || text.includes("\\")
-    ? elsewhere.test(text) || (text.includes("file:") && elsewhereInText.test(text))
-    : text.startsWith("/") && elsewhereOnMac.test(text)
+    ? elsewhere.test(text) || elsewhereInText.test(text)
+    : /^[/~]/.test(text) && elsewhereAtHome.test(text)
 
 /** The address of a file; `unknown` if its link is relative, and the address of its document is not known. */
 export type Address = URL | "unknown"
@@ -52,7 +56,7 @@ export const readAddress = (text: string, base: string | undefined): Address | u
 }
 
 /** In a document of a server, a path as on a Mac is a path of the server. */
-const isOnServer = (link: string, base = ""): boolean => elsewhereOnMac.test(link) && /^https?:/i.test(base)
+const isOnServer = (link: string, base = ""): boolean => elsewhereAtHome.test(link) && /^https?:/i.test(base)
 
 /** Parses once: a check before would parse twice. */
 const parseUrl = (text: string, base: string): URL | undefined => {
@@ -114,7 +118,7 @@ export const withoutSignatures = (value: unknown): unknown => {
 
 /** Each signature has such a parameter, perhaps escaped. */
 const maySign = (text: string): boolean =>
-  /^https?:\/\/[^\s?]+\?\S+$/i.test(text) && /sig|%/i.test(text.slice(text.indexOf("?")))
+  /^https?:\/\/[^\s?]+\?\S+$/i.test(text) && /sig|token|oe=|hm=|%/i.test(text.slice(text.indexOf("?")))
 
 /** The identity and the fragment of a signed link, which expires; `undefined` for any other text. */
 export const signedIdentity = (text: string): string | undefined => {
@@ -122,6 +126,15 @@ export const signedIdentity = (text: string): string | undefined => {
   const url = parseUrl(text, defaultBase)
   return url !== undefined && isSigned(url) ? `${identityOf(url)}${url.hash}` : undefined
 }
+
+/** A link that expires, without its signature, anywhere in a text of Airtable or Supabase; `undefined` for any other text. */
+export const expiringLink = (text: string): string | undefined =>
+  text.includes(".airtableusercontent.com/") || text.includes("/object/sign/")
+    ? signedPath.exec(text)?.[0]
+    : signedIdentity(bare(text))?.replace(/\?.*/s, "")
+
+const signedPath =
+  /https:\/\/[\w.-]+(?:\.airtableusercontent\.com(?=\/)|\/storage\/v1\/object\/sign\/[^?\s"]+)/
 
 /** As 16 hexadecimal digits. */
 export const keyOf = (identity: string): string => hashOfName(identity, 16)
@@ -133,8 +146,8 @@ const nameOf = (parameter: string): string =>
 export const decode = Option.liftThrowable(decodeURIComponent)
 
 /**
- * S3 and Google Cloud Storage, each also in its older form, CloudFront and Azure. A name counts only if all
- * parameters of such a signature are present: a `token` alone may also identify the file.
+ * S3 and Google Cloud Storage, each also in its older form, CloudFront, Azure, Bunny, Instagram and Discord. A name
+ * counts only if all parameters of such a signature are present: a `token` alone may also identify the file.
  */
 const signatures: ReadonlyArray<{ readonly with: ReadonlyArray<string>; readonly names: RegExp }> = [
   { with: ["x-amz-signature"], names: /^x-amz-/ },
@@ -145,7 +158,10 @@ const signatures: ReadonlyArray<{ readonly with: ReadonlyArray<string>; readonly
   },
   { with: ["signature", "expires", "googleaccessid"], names: /^(?:expires|signature|googleaccessid)$/ },
   { with: ["signature", "key-pair-id"], names: /^(?:expires|signature|key-pair-id|policy)$/ },
-  { with: ["sig", "sv"], names: /^(?:sig|se|sp|sv|st|sr|spr|sip|skoid|sktid|skt|ske|sks|skv)$/ }
+  { with: ["sig", "sv"], names: /^(?:sig|se|sp|sv|st|sr|spr|sip|skoid|sktid|skt|ske|sks|skv)$/ },
+  { with: ["token", "expires"], names: /^(?:token|expires|token_path)$/ },
+  { with: ["oh", "oe"], names: /^(?:oh|oe|_nc_(?:ohc|gid|oc|sid|zt))$/ },
+  { with: ["ex", "is", "hm"], names: /^(?:ex|is|hm)$/ }
 ]
 
 /** Returns the function that tells whether a parameter belongs to a signature of the address. */

@@ -137,12 +137,14 @@ export const verdictOfFile = async (promised: Promised, file: string): Promise<F
   }
 }
 
-/** What browsers read as subtitles is UTF-8, and WebVTT. */
+/** What browsers read as subtitles is UTF-8, and WebVTT. They leave out cues whose times have commas. */
 const subtitleFlaw = (head: Buffer, isWebVtt: boolean): Flaw | undefined =>
   // The last line may be cut.
   !isUtf8(head.length < headBytes ? head : head.subarray(0, head.lastIndexOf("\n")))
     ? { wrong: "encoding", detail: "its subtitles are not UTF-8. Save it with that encoding" }
-    : isWebVtt && /^(?:\ufeff)?WEBVTT/.test(head.toString("utf8", 0, 20))
+    : isWebVtt &&
+        /^(?:\ufeff)?WEBVTT/.test(head.toString("utf8", 0, 20)) &&
+        !/^(?:\d+:)?\d\d:\d\d,\d{3}\s*-->/m.test(head.toString("latin1"))
       ? undefined
       : {
           wrong: "unplayable",

@@ -383,7 +383,8 @@ const checkFiles = (files: ReadonlyArray<FolderFile>): Effect.Effect<void, Sourc
 const spreadsheetsIn = ({ files }: FolderLook, documents: ReadonlySet<string>): ReadonlyMap<string, string> =>
   new Map(
     files.flatMap(({ path }) => {
-      const [, name = ""] = /^([^/]+)\.(?:xlsx?|xlsm|ods|numbers|tsv|csv\.txt|json\.txt)$/i.exec(path) ?? []
+      const [, name = ""] =
+        /^([^/]+)\.(?:xlsx?|xlsm|ods|numbers|gsheet|tsv|csv\.txt|json\.txt)$/i.exec(path) ?? []
       return name === "" || documents.has(name) ? [] : [[name, path] as const]
     })
   )

@@ -54,7 +54,7 @@ export interface FolderLook {
 
 /** The temporary and permanent files of the operating system, editors and browsers. */
 const ignored =
-  /^\.|^~\$|~$|\.(?:tmp|temp|part|partial|filepart|crdownload|download|swp)$|^(?:thumbs\.db|ehthumbs\.db|desktop\.ini|icon\r|\$recycle\.bin|system volume information|#recycle|#snapshot|~snapshot|@recycle|@recently-snapshot|network trash folder|temporary items|recycler|trashbox|found\.\d{3}|lost\+found|__macosx|@eadir|@tmp|picasa\.ini|zbthumbnail\.info)$/i
+  /^\.|^~\$|~$|\.(?:tmp|temp|part|partial|filepart|crdownload|opdownload|download|aria2|!sync|swp)$|^(?:thumbs\.db|ehthumbs(?:_vista)?\.db|desktop\.ini|icon\r|\$recycle\.bin|system volume information|#recycle|#snapshot|~snapshot|@recycle|@recently-snapshot|network trash folder|temporary items|recycler|trashbox|found\.\d{3}|lost\+found|__macosx|@eadir|@tmp|picasa\.ini|zbthumbnail\.info)$/i
 
 /** Vitrine's own file for the editors. It is never content, for any options. */
 export const problemsName = "VITRINE-PROBLEMS.txt"
@@ -90,8 +90,8 @@ const isIn = (root: string, path: string): boolean => path.startsWith(root.endsW
 // These functions take half the processor time of `node:fs/promises`.
 const disk = { lstat: promisify(lstat), readdir: promisify(readdir), realpath: promisify(realpath) }
 
-/** The file that a placeholder of iCloud, Nextcloud or ownCloud stands for. */
-const inCloud = /^\.(.+)\.icloud$|^(.+)\.(?:nextcloud|owncloud)$/
+/** The file that a placeholder of iCloud, Nextcloud, ownCloud, Resilio or odrive stands for. */
+const inCloud = /^\.(.+)\.icloud$|^(.+)\.(?:nextcloud|owncloud|rsls|cloudf?)$/
 
 /** Fails if a file is only in the cloud: it is not gone, but its content is not here. */
 const checkPlaceholders = (
