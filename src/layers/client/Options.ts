@@ -74,11 +74,14 @@ export const numberOf = (name: string, value: unknown, otherwise: number, least:
 }
 
 export const withNumbers = <Loaded>(options: Options<Loaded>) => {
-  const { keepBytes = 67_108_864, maxDefer = 300_000, pollEvery = 5000 } = options
+  const number = (name: "keepBytes" | "maxDefer" | "pollEvery", otherwise: number, least: number) => {
+    const { [name]: value = otherwise } = options
+    return numberOf(name, value, otherwise, least)
+  }
   return {
     ...options,
-    keepBytes: numberOf("keepBytes", keepBytes, 67_108_864, 0),
-    maxDefer: numberOf("maxDefer", maxDefer, 300_000, 0),
-    pollEvery: numberOf("pollEvery", pollEvery, 5000, 100)
+    keepBytes: number("keepBytes", 67_108_864, 0),
+    maxDefer: number("maxDefer", 300_000, 0),
+    pollEvery: number("pollEvery", 5000, 100)
   }
 }

@@ -40,11 +40,15 @@ export const reload = () => {
 }
 
 /** Whether `reload` loaded this page. The clocks of a page and of its start may differ by some seconds. */
-export const isReloaded = (): boolean => {
+export const isReloaded = (): boolean =>
+  Math.abs(performance.timeOrigin - Number(stored(reloadedAt))) < 10_000
+
+/** A value that the tab keeps across reloads; `undefined` without storage. */
+export const stored = (key: string): string | null | undefined => {
   try {
-    return Math.abs(performance.timeOrigin - Number(sessionStorage.getItem(reloadedAt))) < 10_000
+    return sessionStorage.getItem(key)
   } catch {
-    return false
+    return undefined
   }
 }
 

@@ -39,8 +39,14 @@ interface Screen {
   readonly isSettled: () => boolean
 }
 
-/** A copy by JSON, so that changes by a page do not affect later versions. */
-const copyOf = <Value>(value: unknown): Value => JSON.parse(JSON.stringify(value))
+/** The fake controller, and the pages before it. */
+interface Controller {
+  active: ReturnType<typeof makeActive>
+  connection: State<unknown>["connection"]
+  readonly screens: Set<Screen>
+  /** Callers that wait until all screens are settled. */
+  readonly waiting: Array<() => void>
+}
 
 /**
  * A fake of `vitrine/client` with content from the test: `fake({ exhibits: { Objects: [{ id: "1", title: "Bell" }] } })`. The code
@@ -51,114 +57,120 @@ const copyOf = <Value>(value: unknown): Value => JSON.parse(JSON.stringify(value
  * @category constructors
  */
 export const fake = (content: FakeContent): Fake => {
-  const screens = new Set<Screen>()
-  /** Callers that wait until all screens are settled. */
-  const waiting: Array<() => void> = []
-  let connection: State<unknown>["connection"] = "live"
   let count = 0
-
-  const makeActive = (content: FakeContent) => {
-    const time = new Date(Date.UTC(2026, 0, 1, 0, 0, count++)).toISOString()
-    const versionId = time.replace(/-|:|\.\d+/g, "")
-    const sources = Object.keys(content).map((id) => ({ sourceId: id, path: id }))
-    const manifest: Manifest = { schemaVersion: 1, versionId, versionPath: `versions/${versionId}`, sources }
-    const versionOf = (_: Manifest, context: Context): Version => ({
-      ...makeVersion(manifest, context),
-      table: async <Table>(source: string, name: string) => {
-        const tables = new Map(Object.entries(content)).get(source) ?? {}
-        const table = new Map(Object.entries(tables)).get(name)
-        if (table === undefined) {
-          throw new Error(`there is no table "${name}" in "${source}"`)
-        }
-        return copyOf<Table>(table)
-      },
-      preload: async (urls) => urls.map((src) => Object.assign(elementFor(src), { src }))
-    })
-    return { manifest, versionOf }
+  const controller: Controller = {
+    active: makeActive(content, count),
+    connection: "live",
+    screens: new Set(),
+    waiting: []
   }
-
-  let active = makeActive(content)
-
-  const check = () => {
-    if ([...screens].every(({ isSettled }) => isSettled())) {
-      for (const resolve of waiting.splice(0)) {
-        resolve()
-      }
-    }
-  }
-
-  const settled = () =>
-    new Promise<void>((resolve) => {
-      waiting.push(resolve)
-      check()
-    })
-
-  const connect = <Loaded>(options: Options<Loaded>): Exhibit<Loaded> => {
-    const state = makeState<Loaded>(connection)
-
-    const update = () => {
-      if (screens.has(screen)) {
-        const { problem, ...current } = swap.current()
-        const isOffline = connection === "offline"
-        state.set(connection, {
-          ...current,
-          problem: isOffline ? "The content cannot be reached: it is offline" : problem
-        })
-        check()
-      }
-    }
-
-    const swap = makeSwap({
-      ...withNumbers(options),
-      content: "",
-      changed: update,
-      versionOf: (manifest, context) => active.versionOf(manifest, context)
-    })
-
-    const screen: Screen = {
-      look: () => {
-        if (connection !== "offline" && screens.has(screen)) {
-          swap.follow(active.manifest)
-        }
-        update()
-      },
-      isSettled: () => {
-        const { problem, shown } = swap.current()
-        const { versionId } = active.manifest
-        return (
-          connection === "offline" ||
-          shown?.version.id === versionId ||
-          !!problem?.startsWith(`Version ${versionId} `)
-        )
-      }
-    }
-    screens.add(screen)
-    // As in the real client, `connect` returns before anything is loaded.
-    queueMicrotask(screen.look)
-    return state.exhibit(() => {
-      swap.end()
-      screens.delete(screen)
-      check()
-    })
-  }
-
-  const lookAll = () => {
-    for (const { look } of screens) {
-      look()
-    }
-  }
-
   return {
-    connect,
-    settled,
+    connect: (options) => connect(controller, options),
+    settled: () => settled(controller),
     promote: (content) => {
-      active = makeActive(content)
-      lookAll()
-      return settled()
+      count += 1
+      controller.active = makeActive(content, count)
+      lookAll(controller)
+      return settled(controller)
     },
     setConnection: (next) => {
-      connection = next
-      lookAll()
+      controller.connection = next
+      lookAll(controller)
     }
   }
+}
+
+/** The version with this content; `number` counts versions. */
+const makeActive = (content: FakeContent, number: number) => {
+  const time = new Date(Date.UTC(2026, 0, 1, 0, 0, number)).toISOString()
+  const versionId = time.replace(/-|:|\.\d+/g, "")
+  const sources = Object.keys(content).map((id) => ({ sourceId: id, path: id }))
+  const manifest: Manifest = { schemaVersion: 1, versionId, versionPath: `versions/${versionId}`, sources }
+  const versionOf = (_: Manifest, context: Context): Version => ({
+    ...makeVersion(manifest, context),
+    table: async <Table>(source: string, name: string) => {
+      const tables = new Map(Object.entries(content)).get(source) ?? {}
+      const table = new Map(Object.entries(tables)).get(name)
+      if (table === undefined) {
+        throw new Error(`there is no table "${name}" in "${source}"`)
+      }
+      return copyOf<Table>(table)
+    },
+    preload: async (urls) => urls.map((src) => Object.assign(elementFor(src), { src }))
+  })
+  return { manifest, versionOf }
+}
+
+/** A copy by JSON, so that changes by a page do not affect later versions. */
+const copyOf = <Value>(value: unknown): Value => JSON.parse(JSON.stringify(value))
+
+const lookAll = ({ screens }: Controller) => {
+  for (const { look } of screens) {
+    look()
+  }
+}
+
+const settled = (controller: Controller) =>
+  new Promise<void>((resolve) => {
+    controller.waiting.push(resolve)
+    check(controller)
+  })
+
+/** Ends the waiting if all screens are settled. */
+const check = ({ screens, waiting }: Controller) => {
+  if ([...screens].every(({ isSettled }) => isSettled())) {
+    for (const resolve of waiting.splice(0)) {
+      resolve()
+    }
+  }
+}
+
+const connect = <Loaded>(controller: Controller, options: Options<Loaded>): Exhibit<Loaded> => {
+  const { screens } = controller
+  const state = makeState<Loaded>(controller.connection)
+
+  const update = () => {
+    if (screens.has(screen)) {
+      const { connection } = controller
+      const { problem, ...current } = swap.current()
+      state.set(connection, {
+        ...current,
+        problem: connection === "offline" ? "The content cannot be reached: it is offline" : problem
+      })
+      check(controller)
+    }
+  }
+
+  const swap = makeSwap({
+    ...withNumbers(options),
+    content: "",
+    changed: update,
+    versionOf: (manifest, context) => controller.active.versionOf(manifest, context)
+  })
+
+  const screen: Screen = {
+    look: () => {
+      if (controller.connection !== "offline" && screens.has(screen)) {
+        swap.follow(controller.active.manifest)
+      }
+      update()
+    },
+    isSettled: () => {
+      const { problem, shown } = swap.current()
+      const { versionId } = controller.active.manifest
+      return (
+        controller.connection === "offline" ||
+        shown?.version.id === versionId ||
+        !!problem?.startsWith(`Version ${versionId} `)
+      )
+    }
+  }
+  screens.add(screen)
+  // As in the real client, `connect` returns before anything is loaded.
+  queueMicrotask(screen.look)
+  return state.exhibit(() => {
+    swap.end()
+    screens.delete(screen)
+    check(controller)
+  })
 }

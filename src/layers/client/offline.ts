@@ -5,6 +5,7 @@
  * step, and lists the place of each file: until then, the version before can be restored. While it saves a version, the browser
  * keeps up to twice `maxBytes`.
  */
+import { limited } from "./request.ts"
 import type { Manifest } from "./Version.ts"
 
 const root = "https://vitrine.invalid/"
@@ -36,34 +37,29 @@ export interface Offline {
 const lengthOf = ({ headers }: Response): number => Number(headers.get("content-length"))
 
 /** A file with its length: `before` if it is unchanged, or nothing if there is no room. */
-const load = async (url: string, before: Response | undefined, room: number) => {
-  const limit = new AbortController()
-  const timer = setTimeout(() => limit.abort(), limitMs)
-  const etag = before?.headers.get("etag")
-  try {
-    const response = await fetch(url, {
-      headers: etag ? { "If-None-Match": etag } : {},
-      signal: limit.signal
-    })
-    if (before && response.status === 304) {
-      return before
-    }
-    if (!response.ok) {
-      throw new Error(`HTTP ${response.status}`)
-    }
-    if (lengthOf(response) > room) {
-      await response.body?.cancel()
-      return undefined
-    }
-    const body = await response.blob()
-    const headers = new Headers(response.headers)
-    // A compressed response has no length, or the length of the compressed bytes.
-    headers.set("content-length", `${body.size}`)
-    return new Response(body, { headers })
-  } finally {
-    clearTimeout(timer)
-  }
-}
+const load = (url: string, before: Response | undefined, room: number) =>
+  limited(
+    async (signal) => {
+      const etag = before?.headers.get("etag")
+      const response = await fetch(url, { headers: etag ? { "If-None-Match": etag } : {}, signal })
+      if (before && response.status === 304) {
+        return before
+      }
+      if (!response.ok) {
+        throw new Error(`HTTP ${response.status}`)
+      }
+      if (lengthOf(response) > room) {
+        return undefined
+      }
+      const body = await response.blob()
+      const headers = new Headers(response.headers)
+      // A compressed response has no length, or the length of the compressed bytes.
+      headers.set("content-length", `${body.size}`)
+      return new Response(body, { headers })
+    },
+    undefined,
+    limitMs
+  )
 
 /** Removes all other files. */
 const keepOnly = async (cache: Cache, keys: Iterable<string>) => {

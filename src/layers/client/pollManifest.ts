@@ -1,12 +1,12 @@
 /** Polls the manifest, which alone decides which version is shown. */
-import { about, request } from "./request.ts"
+import { about, messageOf, request } from "./request.ts"
 import type { Manifest } from "./Version.ts"
 
 export interface PollOptions {
-  /** The address of the manifest. */
-  readonly address: string
+  /** The address of the content. */
+  readonly content: string
   /** In milliseconds, up to a fifth shorter or longer. */
-  readonly every: number
+  readonly pollEvery: number
   /** Called with the manifest, or with nothing if no version was promoted yet. A rejection counts as a failed poll. */
   readonly found: (manifest: Manifest | undefined) => Promise<void> | void
   /** Called for each answer with the build of the page, or `null` if the server does not send it. */
@@ -20,7 +20,8 @@ export interface PollOptions {
  * Polls now, and again until the signal is aborted. The returned function polls at once. Polls never overlap, so that none sees
  * an older manifest than the poll before.
  */
-export const pollManifest = ({ address, built, every, failed, found, signal }: PollOptions): (() => void) => {
+export const pollManifest = ({ built, content, failed, found, pollEvery, signal }: PollOptions) => {
+  const address = `${content}/manifest.json`
   let isPolling = false
   let isPollWaiting = false
   let timer: number
@@ -43,13 +44,13 @@ export const pollManifest = ({ address, built, every, failed, found, signal }: P
       }
       await found(manifest)
     } catch (error) {
-      failed(error instanceof Error ? error.message : `${error}`)
+      failed(messageOf(error))
     }
     isPolling = false
     if (isPollWaiting) {
       poll()
     } else {
-      timer = window.setTimeout(poll, about(every))
+      timer = window.setTimeout(poll, about(pollEvery))
     }
   }
 

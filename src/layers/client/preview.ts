@@ -27,11 +27,10 @@ export const connect = <Loaded>(options: Options<Loaded>): Exhibit<Loaded> => {
 }
 
 const preview = <Loaded>(given: Options<Loaded>, asked: string): Exhibit<Loaded> => {
-  const options = withNumbers(given)
-  const { content = location.origin, pollEvery } = options
-  const base = withoutSlash(content)
   const life = new AbortController()
   const { signal } = life
+  const content = withoutSlash(given.content ?? location.origin)
+  const options = { ...withNumbers(given), content, signal }
   const state = makeState<Loaded>()
   const mark = makeMark()
   let isReachable = false
@@ -54,13 +53,13 @@ const preview = <Loaded>(given: Options<Loaded>, asked: string): Exhibit<Loaded>
     )
   }
 
-  const swap = makeSwap({ ...options, content: base, changed: update })
+  const swap = makeSwap({ ...options, changed: update })
 
   const look = async (versionId: string) => {
     const versionPath = `versions/${encodeURIComponent(versionId)}`
     let filesSha256: string | undefined
     const list = await request<FileList>(
-      `${base}/${versionPath}/files.json`,
+      `${content}/${versionPath}/files.json`,
       { cache: "no-cache", signal },
       ({ headers }) => {
         filesSha256 = headers.get("ETag") ?? undefined
@@ -76,9 +75,8 @@ const preview = <Loaded>(given: Options<Loaded>, asked: string): Exhibit<Loaded>
   }
 
   const poll = pollManifest({
-    address: `${base}/manifest.json`,
-    built: makeRenewal({ ...options, content: base, signal }).built,
-    every: pollEvery,
+    ...options,
+    built: makeRenewal(options).built,
     found: async (found) => {
       isReachable = true
       trouble = undefined
@@ -95,8 +93,7 @@ const preview = <Loaded>(given: Options<Loaded>, asked: string): Exhibit<Loaded>
       isReachable = false
       trouble = `The content cannot be reached: ${reason}`
       update()
-    },
-    signal
+    }
   })
 
   for (const event of ["online", "visibilitychange"]) {

@@ -1,5 +1,5 @@
 /** Loads the page again when the content server has a new build of it and the page is idle. */
-import { canReload, reload } from "./actions.ts"
+import { canReload, reload, stored } from "./actions.ts"
 import { idle } from "./helpers/idle.ts"
 import type { Options } from "./Options.ts"
 import { pause } from "./request.ts"
@@ -97,7 +97,9 @@ export const makeRenewal = ({
       own ||= build ?? ""
       if (build && build !== latest) {
         latest = build
-        isDue = build !== own && build !== lastLoaded(build)
+        // Without storage, the page is never reloaded: it could reload for ever.
+        const last = stored(key)
+        isDue = build !== own && last !== undefined && last !== build
         if (isDue) {
           renew(build)
         }
@@ -117,13 +119,4 @@ const serverTiming = (name: string): string | undefined =>
 export const navigation = (): PerformanceNavigationTiming | undefined => {
   const [entry] = performance.getEntriesByType("navigation")
   return entry instanceof PerformanceNavigationTiming ? entry : undefined
-}
-
-/** Without storage, the page is never reloaded: it could reload for ever. */
-const lastLoaded = (otherwise: string): string | null => {
-  try {
-    return sessionStorage.getItem(key)
-  } catch {
-    return otherwise
-  }
 }

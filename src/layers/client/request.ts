@@ -1,21 +1,20 @@
 /** Requests with a time limit, whose errors name the address; and pauses with a random part, so that the screens of a museum do not act at the same time. */
 
-const limitMs = 30_000
-
 /** The server responded with an error, or with unexpected content. */
 export class Refused extends Error {}
 
 /** There was no response within the time limit. */
 export class TimedOut extends Error {}
 
-/** Runs `use` with a signal. The signal is aborted after 30 seconds, at the end of `use`, and with `signal`. */
+/** Runs `use` with a signal. The signal is aborted after 30 seconds or `ms`, at the end of `use`, and with `signal`. */
 export const limited = async <A>(
   use: (limit: AbortSignal) => Promise<A>,
-  signal?: AbortSignal | null
+  signal?: AbortSignal | null,
+  ms = 30_000
 ): Promise<A> => {
   const limit = new AbortController()
   const abort = () => limit.abort()
-  const timer = setTimeout(abort, limitMs)
+  const timer = setTimeout(abort, ms)
   signal?.addEventListener("abort", abort)
   try {
     return await use(limit.signal)
@@ -62,6 +61,8 @@ const errorOf = (error: unknown) =>
     : error instanceof DOMException && error.name === "AbortError"
       ? TimedOut
       : Error
+
+export const messageOf = (error: unknown) => (error instanceof Error ? error.message : `${error}`)
 
 /** An address without its last slash, so that paths can be appended. */
 export const withoutSlash = (url: string) => url.replace(/\/$/, "")

@@ -52,7 +52,6 @@ export const makeState = <Loaded>(connection: State<Loaded>["connection"] = "off
   // An error in a listener stops neither the other listeners nor the client.
   const changes = new EventTarget()
   return {
-    get: () => state,
     /** Sets the state, and calls the listeners if it has changed. */
     set: (
       connection: State<Loaded>["connection"],

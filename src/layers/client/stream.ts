@@ -61,7 +61,7 @@ const readStream = (
     source?.close()
     source = undefined
   }
-  signal.addEventListener("abort", end, { once: true })
+  signal.addEventListener("abort", end)
   open()
   return () => {
     failures = 0
@@ -107,7 +107,7 @@ export const followStream = (
     turn = new AbortController()
     const { signal: left } = turn
     const ended = new Promise<unknown>((resolve) => {
-      left.addEventListener("abort", resolve, { once: true })
+      left.addEventListener("abort", resolve)
     })
     const read = () => {
       retry = readStream(options, report, left)
@@ -127,7 +127,7 @@ export const followStream = (
   }
 
   join()
-  signal.addEventListener("abort", leave, { once: true })
+  signal.addEventListener("abort", leave)
   if (locks) {
     document.addEventListener("freeze", leave, { signal })
     document.addEventListener("resume", again, { signal })

@@ -1,6 +1,6 @@
 /** Changes the version on the screen: loads the next version completely, then shows it at once. */
 import type { Options } from "./Options.ts"
-import { growing, pause } from "./request.ts"
+import { growing, messageOf, pause } from "./request.ts"
 import { type Context, isSame, type Manifest, openVersion, type Version } from "./Version.ts"
 
 export interface SwapOptions<Loaded> extends Pick<Options<Loaded>, "load" | "show" | "canSwap"> {
@@ -136,7 +136,7 @@ export const makeSwap = <Loaded>({
         await bring(manifest, signal, kept)
       } catch (error) {
         if (!signal.aborted) {
-          failure = `Version ${versionId} cannot be shown: ${error instanceof Error ? error.message : error}`
+          failure = `Version ${versionId} cannot be shown: ${messageOf(error)}`
           console.warn(failure)
           changed()
           await pause(growing(failures))
@@ -152,6 +152,8 @@ export const makeSwap = <Loaded>({
       next: isSame(wanted, shown?.manifest) ? undefined : wanted?.versionId,
       problem: failure ?? problem
     }),
+    /** Whether no version was followed yet. */
+    isEmpty: () => !wanted,
     end: () => life.abort()
   }
 }

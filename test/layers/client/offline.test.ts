@@ -128,11 +128,15 @@ describe("the cache in the browser", () => {
   })
 
   it("stops loading a file that is too large", async () => {
-    const cancel = vi.fn()
-    stub({
-      first: new Response(new ReadableStream({ cancel }), { headers: { "Content-Length": "1000" } })
+    const aborted = vi.fn()
+    const response = new Response(new ReadableStream(), { headers: { "Content-Length": "1000" } })
+    stub({})
+    vi.stubGlobal("fetch", async (_: string, { signal }: RequestInit) => {
+      signal?.addEventListener("abort", aborted)
+      return response
     })
     await save(100, "first")
-    expect(cancel).toHaveBeenCalled()
+    expect(aborted).toHaveBeenCalled()
+    expect(response.bodyUsed).toBe(false)
   })
 })
