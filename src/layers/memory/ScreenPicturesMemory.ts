@@ -48,6 +48,177 @@ interface Want extends WantedPicture, At {
   readonly outcome: Deferred.Deferred<ScreenPicture, NoPicture>
 }
 
+/** Each function below reads and changes the state in one synchronous step. */
+interface State {
+  readonly startedAt: number
+  /** The forbidden screens of each content server with pictures. */
+  readonly opened: Set<ReadonlyArray<string>>
+  /** When a watcher of the screen has last asked, or answered. */
+  readonly seen: Map<string, number>
+  readonly wants: Map<string, Want>
+  readonly pictures: Map<string, ScreenPicture & At>
+  readonly refusals: Map<string, At & { readonly refusal: NoPicture }>
+  /** Forgets each picture after an hour. */
+  readonly forgetting: FiberMap.FiberMap<string>
+  /** Wakes up the watchers that wait. */
+  bell: Deferred.Deferred<void>
+}
+
+export const make = Effect.gen(function* () {
+  const state: State = {
+    startedAt: yield* monotonicMillis,
+    opened: new Set(),
+    seen: new Map(),
+    wants: new Map(),
+    pictures: new Map(),
+    refusals: new Map(),
+    forgetting: yield* FiberMap.make<string>(),
+    bell: makeBell()
+  }
+  const { pictures, seen } = state
+  return {
+    open: (forbidden) => open(state, forbidden),
+    ask: (screen) => ask(state, screen),
+    last: (screen) => Effect.sync(() => Option.fromNullable(pictures.get(screen))),
+    times: Effect.sync(() => Array.map([...pictures], ([screen, { takenAt }]) => ({ screen, takenAt }))),
+    watched: step((now) => [...seen].filter(([, at]) => isSeen(at, now)).map(([screen]) => screen)),
+    wanted: (screen) =>
+      Effect.zipRight(see(state, [screen]), waitFor(state, screen)).pipe(
+        Effect.timeoutOption(waitMs),
+        Effect.map(Option.flatten)
+      ),
+    wantedNow: (screens) =>
+      Effect.map(see(state, screens), (now) =>
+        Array.filterMap(screens, (screen) => wantAt(state, screen, now))
+      ),
+    answer: (wanted, given) => answer(state, wanted, given)
+  } satisfies ScreenPicturesService
+})
+
+export const layer = Layer.scoped(ScreenPictures, make)
+
+const open = (state: State, forbidden: ReadonlyArray<string>) =>
+  Effect.sync(() => {
+    const handle = forbidden.map(fileKey)
+    state.opened.add(handle)
+    return Effect.sync(() => {
+      state.opened.delete(handle)
+      ring(state)
+    })
+  })
+
+const ask = (state: State, screen: string) =>
+  Effect.flatten(
+    step((now): Effect.Effect<ScreenPicture, NoPicture> => {
+      const obstacle = obstacleAt(state, screen, now)
+      if (Option.isSome(obstacle)) return obstacle.value
+      const picture = state.pictures.get(screen)
+      if (isRecent(picture, now)) return Effect.succeed(picture)
+      const refused = state.refusals.get(screen)
+      if (isRecent(refused, now)) return refused.refusal
+      return join(
+        state,
+        Option.getOrElse(wantAt(state, screen, now), () => begin(state, screen, now)),
+        now
+      )
+    })
+  )
+
+const obstacleAt = ({ opened, seen, startedAt }: State, screen: string, now: number) => {
+  const isOwn = !screen.includes("/")
+  if (isOwn && opened.size === 0) {
+    return Option.some(new NoPicture({ screen, reason: "off" }))
+  }
+  if (isOwn && [...opened].some((forbidden) => forbidden.includes(fileKey(screen)))) {
+    return Option.some(new NoPicture({ screen, reason: "forbidden" }))
+  }
+  return isSeen(seen.get(screen) ?? startedAt + startMs - unseenAfterMs, now)
+    ? Option.none()
+    : Option.some(new NoPicture({ screen, reason: "unseen" }))
+}
+
+const wantAt = ({ wants }: State, screen: string, now: number): Option.Option<Want> =>
+  Option.filter(Option.fromNullable(wants.get(screen)), ({ at }) => now - at < wantedForMs)
+
+const begin = (state: State, screen: string, at: number): Want => {
+  const number = randomBytes(16).toString("hex")
+  const want = { screen, number, at, outcome: Deferred.unsafeMake<ScreenPicture, NoPicture>(FiberId.none) }
+  put(state.wants, screen, want, maxWanted)
+  ring(state)
+  return want
+}
+
+const join = (state: State, { at, outcome, screen }: Want, now: number) =>
+  Deferred.await(outcome).pipe(
+    Effect.timeoutOption(at + wantedForMs - now),
+    Effect.flatMap(Option.match({ onNone: () => failLate(state, screen), onSome: Effect.succeed }))
+  )
+
+const failLate = (state: State, screen: string) =>
+  Effect.flatten(
+    step((now) =>
+      Option.getOrElse(obstacleAt(state, screen, now), () => new NoPicture({ screen, reason: "late" }))
+    )
+  )
+
+const see = ({ seen }: State, screens: ReadonlyArray<string>) =>
+  step((now) => {
+    for (const screen of screens) put(seen, screen, now, maxWatched)
+    return now
+  })
+
+const waitFor = (state: State, screen: string): Effect.Effect<Option.Option<WantedPicture>> =>
+  Effect.flatten(
+    step((now) => {
+      const want = wantAt(state, screen, now)
+      return Option.isSome(want) || state.opened.size === 0
+        ? Effect.succeed(want)
+        : Effect.zipRight(
+            Deferred.await(state.bell),
+            Effect.suspend(() => waitFor(state, screen))
+          )
+    })
+  )
+
+const answer = (
+  state: State,
+  { number, screen }: WantedPicture,
+  given: Either.Either<Uint8Array, string>
+): Effect.Effect<void, NotWanted> =>
+  Effect.flatMap(now, ({ monotonic: at, wall }) => {
+    const want = Option.filter(wantAt(state, screen, at), (want) => want.number === number)
+    if (Option.isNone(want)) return new NotWanted()
+    state.wants.delete(screen)
+    put(state.seen, screen, at, maxWatched)
+    const { outcome } = want.value
+    return Either.match(given, {
+      onLeft: (detail) => {
+        const refusal = new NoPicture({ screen, reason: "refused", detail })
+        put(state.refusals, screen, { at, refusal }, maxWanted)
+        return Deferred.fail(outcome, refusal)
+      },
+      onRight: (jpeg) => {
+        const picture = { at, takenAt: new Date(wall).toISOString(), jpeg }
+        return Effect.zipRight(keep(state, screen, picture), Deferred.succeed(outcome, picture))
+      }
+    })
+  }).pipe(Effect.uninterruptible)
+
+const keep = ({ forgetting, pictures }: State, screen: string, picture: ScreenPicture & At) => {
+  put(pictures, screen, picture, maxPictures)
+  const forget = Effect.sync(() => pictures.delete(screen))
+  return FiberMap.run(forgetting, screen, Effect.delay(forget, "1 hour"))
+}
+
+const ring = (state: State) => {
+  Deferred.unsafeDone(state.bell, Effect.void)
+  state.bell = makeBell()
+}
+
+const makeBell = () => Deferred.unsafeMake<void>(FiberId.none)
+
+const step = <A>(f: (now: number) => A) => Effect.map(monotonicMillis, f)
+
 /** Adds an entry as the newest, and removes the oldest beyond the limit. */
 const put = <A>(map: Map<string, A>, key: string, value: A, max: number): void => {
   map.delete(key)
@@ -56,157 +227,6 @@ const put = <A>(map: Map<string, A>, key: string, value: A, max: number): void =
     map.delete(Iterable.unsafeHead(map.keys()))
   }
 }
-
-/** Each function reads and changes the maps in one synchronous step. */
-export const make = Effect.gen(function* () {
-  const startedAt = yield* monotonicMillis
-  const opened = new Set<ReadonlyArray<string>>()
-  /** When a watcher of the screen has last asked, or answered. */
-  const seen = new Map<string, number>()
-  const wants = new Map<string, Want>()
-  const pictures = new Map<string, ScreenPicture & At>()
-  const refusals = new Map<string, At & { readonly refusal: NoPicture }>()
-  const forgetting = yield* FiberMap.make<string>()
-  let bell = makeBell()
-
-  /** Wakes up the watchers that wait. */
-  const ring = () => {
-    Deferred.unsafeDone(bell, Effect.void)
-    bell = makeBell()
-  }
-
-  const open: ScreenPicturesService["open"] = (forbidden) =>
-    Effect.sync(() => {
-      const handle = forbidden.map(fileKey)
-      opened.add(handle)
-      return Effect.sync(() => {
-        opened.delete(handle)
-        ring()
-      })
-    })
-
-  const obstacleAt = (screen: string, now: number): Option.Option<NoPicture> => {
-    const isOwn = !screen.includes("/")
-    if (isOwn && opened.size === 0) {
-      return Option.some(new NoPicture({ screen, reason: "off" }))
-    }
-    if (isOwn && [...opened].some((forbidden) => forbidden.includes(fileKey(screen)))) {
-      return Option.some(new NoPicture({ screen, reason: "forbidden" }))
-    }
-    return isSeen(seen.get(screen) ?? startedAt + startMs - unseenAfterMs, now)
-      ? Option.none()
-      : Option.some(new NoPicture({ screen, reason: "unseen" }))
-  }
-
-  const failLate = (screen: string) =>
-    Effect.flatten(
-      step((now) =>
-        Option.getOrElse(obstacleAt(screen, now), () => new NoPicture({ screen, reason: "late" }))
-      )
-    )
-
-  const join = ({ at, outcome, screen }: Want, now: number) =>
-    Deferred.await(outcome).pipe(
-      Effect.timeoutOption(at + wantedForMs - now),
-      Effect.flatMap(Option.match({ onNone: () => failLate(screen), onSome: Effect.succeed }))
-    )
-
-  const begin = (screen: string, now: number) => {
-    const want = makeWant(screen, now)
-    put(wants, screen, want, maxWanted)
-    ring()
-    return want
-  }
-
-  const ask: ScreenPicturesService["ask"] = (screen) =>
-    Effect.flatten(
-      step((now): Effect.Effect<ScreenPicture, NoPicture> => {
-        const obstacle = obstacleAt(screen, now)
-        if (Option.isSome(obstacle)) return obstacle.value
-        const picture = pictures.get(screen)
-        if (isRecent(picture, now)) return Effect.succeed(picture)
-        const refused = refusals.get(screen)
-        if (isRecent(refused, now)) return refused.refusal
-        const want = Option.getOrElse(wantAt(screen, now), () => begin(screen, now))
-        return join(want, now)
-      })
-    )
-
-  const wantAt = (screen: string, now: number): Option.Option<Want> =>
-    Option.filter(Option.fromNullable(wants.get(screen)), ({ at }) => now - at < wantedForMs)
-
-  const waitFor = (screen: string): Effect.Effect<Option.Option<WantedPicture>> =>
-    step((now) => {
-      const want = wantAt(screen, now)
-      return Option.isSome(want) || opened.size === 0
-        ? Effect.succeed(want)
-        : Effect.zipRight(
-            Deferred.await(bell),
-            Effect.suspend(() => waitFor(screen))
-          )
-    }).pipe(Effect.flatten)
-
-  const see = (screens: ReadonlyArray<string>) =>
-    step((now) => {
-      for (const screen of screens) put(seen, screen, now, maxWatched)
-      return now
-    })
-
-  const keep = (screen: string, picture: ScreenPicture & At) => {
-    put(pictures, screen, picture, maxPictures)
-    const forget = Effect.sync(() => pictures.delete(screen))
-    return FiberMap.run(forgetting, screen, Effect.delay(forget, "1 hour"))
-  }
-
-  const answer: ScreenPicturesService["answer"] = ({ number, screen }, answer) =>
-    Effect.flatMap(now, ({ monotonic: at, wall }) => {
-      const want = Option.filter(wantAt(screen, at), (want) => want.number === number)
-      if (Option.isNone(want)) return new NotWanted()
-      wants.delete(screen)
-      put(seen, screen, at, maxWatched)
-      const { outcome } = want.value
-      return Either.match(answer, {
-        onLeft: (detail) => {
-          const refusal = new NoPicture({ screen, reason: "refused", detail })
-          put(refusals, screen, { at, refusal }, maxWanted)
-          return Deferred.fail(outcome, refusal)
-        },
-        onRight: (jpeg) => {
-          const picture = { at, takenAt: new Date(wall).toISOString(), jpeg }
-          return Effect.zipRight(keep(screen, picture), Deferred.succeed(outcome, picture))
-        }
-      })
-    }).pipe(Effect.uninterruptible)
-
-  return {
-    open,
-    ask,
-    last: (screen) => Effect.sync(() => Option.fromNullable(pictures.get(screen))),
-    times: Effect.sync(() => Array.map([...pictures], ([screen, { takenAt }]) => ({ screen, takenAt }))),
-    watched: step((now) => [...seen].filter(([, at]) => isSeen(at, now)).map(([screen]) => screen)),
-    wanted: (screen) =>
-      Effect.zipRight(see([screen]), waitFor(screen)).pipe(
-        Effect.timeoutOption(waitMs),
-        Effect.map(Option.flatten)
-      ),
-    wantedNow: (screens) =>
-      Effect.map(see(screens), (now) => Array.filterMap(screens, (screen) => wantAt(screen, now))),
-    answer
-  } satisfies ScreenPicturesService
-})
-
-export const layer = Layer.scoped(ScreenPictures, make)
-
-const step = <A>(f: (now: number) => A) => Effect.map(monotonicMillis, f)
-
-const makeBell = () => Deferred.unsafeMake<void>(FiberId.none)
-
-const makeWant = (screen: string, at: number): Want => ({
-  screen,
-  number: randomBytes(16).toString("hex"),
-  at,
-  outcome: Deferred.unsafeMake(FiberId.none)
-})
 
 const isSeen = (at: number, now: number): boolean => now - at < unseenAfterMs
 

@@ -104,7 +104,7 @@ interface Waiting<Asked> {
   readonly until: number
 }
 
-interface Taking extends Pick<Details, "done"> {
+export interface Taking extends Pick<Details, "done"> {
   readonly most: number
   readonly times: number
 }
