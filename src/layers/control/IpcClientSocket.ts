@@ -12,7 +12,6 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { createParser, type EventSourceMessage } from "eventsource-parser"
 import { socketAddress } from "../../files/folderLock.ts"
 import { jsonText } from "../../internal/jsonText.ts"
 import { excerpt } from "../../internal/printable.ts"
@@ -32,6 +31,7 @@ import {
   IpcProtocolError
 } from "../../services/IpcClient.ts"
 import { View } from "../../services/View.ts"
+import { makeEventReader } from "../httpClient/eventReader.ts"
 import { belongsTo, distrust } from "./controllerPaths.ts"
 import { locateController } from "./runFolder.ts"
 
@@ -107,18 +107,14 @@ export const make = (path: string): Effect.Effect<typeof IpcClient.Service> =>
     const process = query(call(ControllerProcess, "GET", "/process"))
 
     const eventsOf = ({ body }: Response) => {
-      const events: Array<EventSourceMessage> = []
-      const parser = createParser({ onEvent: (event) => void events.push(event) })
+      const read = makeEventReader()
       return NodeStream.fromReadable<IpcConnectionLost, Uint8Array>(
         () => body,
         () => lost,
         { closeOnDone: false }
       ).pipe(
         Stream.decodeText(),
-        Stream.mapConcat((text) => {
-          parser.feed(text)
-          return events.splice(0)
-        }),
+        Stream.mapConcat((text) => read(text).events),
         Stream.mapEffect(({ data, event = "" }) =>
           understood("/events", (): IpcEvent => ({ name: event, payload: JSON.parse(data) }))
         ),

@@ -12,12 +12,12 @@ import * as Record from "effect/Record"
 import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { createParser, type EventSourceMessage } from "eventsource-parser"
 import { excerpt } from "../../../internal/printable.ts"
 import * as Schedules from "../../../internal/Schedules.ts"
 import { makeWarnWhile } from "../../../internal/warnOnce.ts"
 import type { ContentSource } from "../../../services/ContentSource.ts"
 import type { Problem } from "../../../services/Problem.ts"
+import { makeEventReader } from "../../httpClient/eventReader.ts"
 import * as Requests from "../../httpClient/Requests.ts"
 import { hideSecrets } from "../../httpClient/secrets.ts"
 import { failureText, headersOf, originOf } from "./api.ts"
@@ -153,23 +153,14 @@ const requestOf = (options: SanityOptions) => {
 
 /** Reads the text of a response as it arrives: `goaway` ends it, and every other event causes a poll. */
 const readEvents = (ring: Effect.Effect<void>) => {
-  const events: Array<EventSourceMessage> = []
-  let isTooLong = false
-  const parser = createParser({
-    maxBufferSize: longestEvent,
-    onEvent: (event) => void events.push(event),
-    onError: ({ type }) => {
-      isTooLong ||= type === "max-buffer-size-exceeded"
-    }
-  })
+  const read = makeEventReader(longestEvent)
   return Effect.fnUntraced(function* (text: string) {
-    parser.feed(text)
-    const found = events.splice(0)
-    const goaway = found.find(({ event }) => event === "goaway")
+    const { events, isTooLong } = read(text)
+    const goaway = events.find(({ event }) => event === "goaway")
     if (goaway !== undefined) {
       yield* notHeard(`Sanity asks not to connect again: ${excerpt(goaway.data)}`, longPause)
     }
-    if (found.length > 0) yield* ring
+    if (events.length > 0) yield* ring
     if (isTooLong) yield* notHeard(`one of its events has more than ${longestEvent} characters`)
   })
 }
