@@ -29,8 +29,8 @@ import { ScreenPictures } from "../../services/ScreenPictures.ts"
 import * as Application from "../http/Application.ts"
 import * as ConnectionLimit from "../http/ConnectionLimit.ts"
 import * as EventStreamResponse from "../http/EventStreamResponse.ts"
-import { BadRequest } from "../http/errors.ts"
 import { listenAt } from "../http/Listen.ts"
+import { readQuestion } from "../http/pictureBody.ts"
 import * as RequestBody from "../http/RequestBody.ts"
 import { json, result } from "../http/Responses.ts"
 import { unframeable } from "../httpTransport/EventEncoder.ts"
@@ -170,8 +170,7 @@ const listen: (
       return yield* ask(screen)
     })
     const picture = RequestBody.read.pipe(
-      Effect.flatMap((body) => decodePicture(Buffer.from(body).toString("utf8"))),
-      Effect.catchTag("ParseError", () => new BadRequest({ message: noScreen })),
+      Effect.flatMap(readQuestion),
       Effect.flatMap(({ screen }) =>
         Effect.match(takePicture(screen), {
           onFailure: (error) => json({ error: serializeError(error) }, 500),
@@ -221,9 +220,6 @@ const decodeAsking = Schema.decodeUnknownOption(
   Schema.parseJson(Schema.Struct({ by: Schema.NonEmptyString }))
 )
 const maxName = 64
-
-const decodePicture = Schema.decodeUnknown(Schema.parseJson(Schema.Struct({ screen: Schema.String })))
-const noScreen = 'The body must be a JSON object with a string "screen".'
 
 /**
  * Claims the folder, and serves the controller until the scope ends.

@@ -10,15 +10,14 @@ import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
 import { packageFile } from "../../internal/packageFile.ts"
-import { optional } from "../../internal/schemas.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import { ScreenPictures } from "../../services/ScreenPictures.ts"
 import type { View } from "../../services/View.ts"
 import { notFound } from "../http/Application.ts"
 import * as EventStreamResponse from "../http/EventStreamResponse.ts"
-import { BadRequest, NotFound, noPicture } from "../http/errors.ts"
+import { NotFound, noPicture } from "../http/errors.ts"
+import { readQuestion } from "../http/pictureBody.ts"
 import * as RequestBody from "../http/RequestBody.ts"
 import { json, result, text } from "../http/Responses.ts"
 import { isHealthy, toneOf } from "../status/rows.ts"
@@ -63,8 +62,7 @@ export const make = Effect.fnUntraced(function* ({ access, act, live }: Context)
   })
 
   const picture = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
-    const body = Buffer.from(yield* readAction(request)).toString("utf8")
-    const { last = false, screen } = yield* Effect.mapError(decodePicture(body), () => noScreen)
+    const { last = false, screen } = yield* readQuestion(yield* readAction(request))
     const { jpeg, takenAt } = last
       ? yield* Effect.catchAll(Effect.flatten(pictures.last(screen)), () => noLast)
       : yield* Effect.mapError(pictures.ask(screen), noPicture)
@@ -109,14 +107,6 @@ export const make = Effect.fnUntraced(function* ({ access, act, live }: Context)
     HttpLayerRouter.route("GET", "/state", Effect.map(state, json)),
     HttpLayerRouter.route("GET", "/status", Effect.map(status, json))
   ]
-})
-
-const decodePicture = Schema.decodeUnknown(
-  Schema.parseJson(Schema.Struct({ screen: Schema.String, last: optional(Schema.Boolean) }))
-)
-
-const noScreen = new BadRequest({
-  message: 'The body must be a JSON object with a string "screen"; "last": true asks for its last picture.'
 })
 
 const noLast = new NotFound({ message: "There is no picture of this screen from the last hour." })

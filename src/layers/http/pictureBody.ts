@@ -1,16 +1,30 @@
 /**
- * The answer of a watcher to a picture that is wanted: `PUT /vitrine/pictures/…` with the picture, or with the reason in words
- * (docs/wire.md, "Pictures of screens").
+ * The question for a picture, `POST /picture`, and the answer of a watcher: `PUT /vitrine/pictures/…` with the picture, or with the
+ * reason in words (docs/wire.md, "Pictures of screens").
  */
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Schema from "effect/Schema"
 import { printableLine } from "../../internal/printable.ts"
+import { optional } from "../../internal/schemas.ts"
 import type { ScreenPicturesService } from "../../services/ScreenPictures.ts"
 import { pathOf } from "./Application.ts"
 import { BadRequest, PictureNotWanted } from "./errors.ts"
 import * as RequestBody from "./RequestBody.ts"
+
+/** Decodes the body of a question. With `last`, it asks for the last picture of the screen. */
+export const readQuestion = (body: Uint8Array) =>
+  Effect.mapError(decodeQuestion(Buffer.from(body).toString("utf8")), () => noQuestion)
+
+const decodeQuestion = Schema.decodeUnknown(
+  Schema.parseJson(Schema.Struct({ screen: Schema.String, last: optional(Schema.Boolean) }))
+)
+
+const noQuestion = new BadRequest({
+  message: 'The body must be a JSON object with a string "screen"; "last", if given, must be true or false.'
+})
 
 /** The largest picture, in bytes. */
 export const maxPictureBytes = 1_048_576
