@@ -414,7 +414,7 @@ describe.skipIf(isMissing("chromium"))("a page of the dashboard", () => {
         const port = yield* Effect.provide(dashboardPort, context)
         const pictures = Context.get(context, ScreenPictures)
         const at = new Date().toISOString()
-        const screens = ["left", "right"].map((id) => ({
+        const screens = ["left", "right", "camera"].map((id) => ({
           id,
           versionId: "20261121T093000Z",
           shownSince: at,
@@ -426,8 +426,8 @@ describe.skipIf(isMissing("chromium"))("a page of the dashboard", () => {
         const jpeg = yield* Effect.promise(() => page.screenshot({ type: "jpeg" }))
         const watch = (screen: string, answer: Either.Either<Uint8Array, string>) =>
           Effect.flatMap(Effect.flatten(pictures.wanted(screen)), (wanted) => pictures.answer(wanted, answer))
-        const press = (name: string) =>
-          Effect.promise(() => page.locator("button:visible", { hasText: name }).first().click())
+        const press = (name: string, at = page) =>
+          Effect.promise(() => at.locator("button:visible", { hasText: name }).first().click())
         const dialogs = Effect.promise(() => page.locator("dialog:visible").count())
         const width = (selector: string) =>
           Effect.promise(() =>
@@ -442,7 +442,7 @@ describe.skipIf(isMissing("chromium"))("a page of the dashboard", () => {
         yield* Effect.promise(() => page.click("#confirm"))
         yield* see(page, "#problem", "Pictures of screens are off: set")
         yield* press("Cancel")
-        yield* pictures.open([])
+        yield* pictures.open(["camera"])
         yield* press("Picture")
         yield* watch("right", Either.left("the tab has crashed"))
         yield* see(page, "#problem", "There is no picture of screen right: the tab has crashed")
@@ -467,6 +467,12 @@ describe.skipIf(isMissing("chromium"))("a page of the dashboard", () => {
         const other = yield* openTab(`http://127.0.0.1:${port}`)
         yield* see(other, ".tile", "left")
         expect(yield* Effect.promise(() => other.locator("figure:visible").count())).toBe(0)
+        yield* press("camera", other)
+        yield* press("Picture", other)
+        yield* Effect.promise(() => other.getByLabel("Token").fill(token))
+        yield* Effect.promise(() => other.click("#confirm"))
+        yield* see(other, "#problem", "Pictures of screen camera are forbidden")
+        yield* see(other, ".tile figcaption", "left")
       })
     )
 

@@ -81,8 +81,9 @@ const send = async (command, showPicture) => {
     const response = await post(path, { ...command, ...(by === "" ? {} : { by }) }, token)
     const isPicture = showPicture !== undefined && response.ok
     const { error } = isPicture ? await showPicture(response) : await response.json()
-    if (token !== undefined && response.status !== 401) {
+    if (token !== undefined && response.status !== 401 && token !== sessionStorage.getItem("token")) {
       sessionStorage.setItem("token", token)
+      dispatchEvent(new Event("token"))
     }
     return error?.message ?? ""
   } catch (error) {

@@ -4,35 +4,61 @@
 import { ask, lastPicture } from "./actions.js"
 import { button, byId, h, moment } from "./parts.js"
 
-/** The figure of each screen, with the time and the address of its picture. */
+/**
+ * The figure of each screen: the time and the address of its picture, the number of the request that brought it, and `listed`, the time
+ * of the last picture at the controller.
+ */
 const figures = new Map()
 
-const figureOf = ({ id }) => {
-  if (!figures.has(id)) {
-    figures.set(id, { element: h("figure", { hidden: true }) })
-  }
-  return figures.get(id)
+const figureOf = (screen) => {
+  const figure = figures.get(screen.id) ?? { element: h("figure", { hidden: true }), number: 0 }
+  figures.set(screen.id, Object.assign(figure, { screen }))
+  return figure
 }
 
-const setPicture = (figure, address, ...children) => {
+let requests = 0
+
+const nextNumber = () => {
+  requests += 1
+  return requests
+}
+
+const setPicture = (figure, { address, number, takenAt }, ...children) => {
   URL.revokeObjectURL(figure.address)
-  figure.address = address
+  Object.assign(figure, { address, number, takenAt })
   figure.element.hidden = address === undefined
   figure.element.replaceChildren(...children)
 }
 
-const showPicture = async (screen, response) => {
+/** Ignores the answer if a later request was faster, or if its picture is there already. */
+const showPicture = async (screen, response, number = nextNumber()) => {
   const figure = figureOf(screen)
-  const src = URL.createObjectURL(await response.blob())
-  figure.takenAt = response.headers.get("Vitrine-Taken-At")
+  const takenAt = response.headers.get("Vitrine-Taken-At")
+  const picture = await response.blob()
+  if (number < figure.number || takenAt === figure.takenAt) {
+    return {}
+  }
+  const src = URL.createObjectURL(picture)
   const alt = `Picture of ${screen.name}`
   const enlarge = button(`enlarge ${screen.id}`, h("img", { alt, src }), () => {
     Object.assign(byId("large"), { alt, src })
     byId("picture").showModal()
   })
-  setPicture(figure, src, enlarge, h("figcaption", {}, screen.name, ", ", moment(figure.takenAt)))
+  const caption = h("figcaption", {}, screen.name, ", ", moment(takenAt))
+  setPicture(figure, { address: src, number, takenAt }, enlarge, caption)
   return {}
 }
+
+const loadPicture = async ({ listed, screen, takenAt }) => {
+  const number = nextNumber()
+  const response = listed === takenAt ? undefined : await lastPicture(screen.id)
+  if (response !== undefined) {
+    await showPicture(screen, response, number)
+  }
+}
+
+/** Without the token, this page could not have the pictures. */
+addEventListener("token", () => figures.forEach(loadPicture))
 
 byId("close").onclick = () => byId("picture").close()
 
@@ -40,11 +66,12 @@ byId("close").onclick = () => byId("picture").close()
 export const renderPicture = (times) => (screen) => {
   const figure = figureOf(screen)
   const takenAt = times.find((time) => time.screen === screen.id)?.takenAt
-  if (figure.takenAt !== takenAt) {
-    figure.takenAt = takenAt
-    setPicture(figure)
-    if (takenAt !== undefined) {
-      lastPicture(screen.id).then((response) => response && showPicture(screen, response))
+  if (figure.listed !== takenAt) {
+    figure.listed = takenAt
+    if (takenAt === undefined) {
+      setPicture(figure, { number: nextNumber() })
+    } else {
+      loadPicture(figure)
     }
   }
   return figure.element
