@@ -25,7 +25,6 @@ import { BadRequest, NotFound, type RequestError } from "./errors.ts"
 import * as HttpServer from "./HttpServer.ts"
 import * as RequestHandler from "./RequestHandler.ts"
 import * as Responses from "./Responses.ts"
-import { responseTo } from "./ServerRequest.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 
@@ -78,13 +77,13 @@ export const make = Effect.fnUntraced(function* (
   const { connections = ConnectionLimit.make(ConnectionLimit.maxConnections) } = options
 
   const refuse = (request: Request): Option.Option<RequestError> =>
-    Option.orElse(connections.refuse(responseTo(request).req.socket), () =>
+    Option.orElse(connections.refuse(RequestHandler.responseTo(request).req.socket), () =>
       Access.isReadable(request.url) ? options.refuse(request) : Option.some(unreadableTarget)
     )
 
   const edge = <E, R>(routed: Effect.Effect<Response, E, R>) =>
     Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
-      if (!Access.hasOneHost(responseTo(request).req)) {
+      if (!Access.hasOneHost(RequestHandler.responseTo(request).req)) {
         return Effect.succeed(Responses.error(oneHost))
       }
       if (request.method === "OPTIONS" && preflight !== undefined) {

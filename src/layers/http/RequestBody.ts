@@ -10,7 +10,7 @@ import * as Fiber from "effect/Fiber"
 import { constVoid } from "effect/Function"
 import * as Stream from "effect/Stream"
 import { BadRequest, type BodyTooLarge, bodyTooLarge } from "./errors.ts"
-import { responseTo } from "./ServerRequest.ts"
+import { responseTo } from "./RequestHandler.ts"
 import { cutSoon } from "./stallTimeout.ts"
 
 /** The largest accepted body, in bytes, unless its route allows more. */

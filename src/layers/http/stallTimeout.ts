@@ -41,9 +41,6 @@ export const maxUnread = 64 * 1024 * 1024
  */
 export const readInTime = (response: ServerResponse, bytes: number): Effect.Effect<void> =>
   Effect.suspend(() => {
-    if (bytes === 0) {
-      return Effect.void
-    }
     if (unread > maxUnread) {
       return Effect.sync(() => void response.destroy())
     }

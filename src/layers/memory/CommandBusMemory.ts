@@ -22,11 +22,11 @@ import {
   CommandFailed,
   type CommandHandler,
   CommandUnavailable,
+  decodeCommandFields,
   type DispatchError,
   type DispatchOptions,
   UnknownCommand
 } from "../../services/CommandBus.ts"
-import { decodeCommandFields } from "./commandJson.ts"
 
 type Run = (command: Command, options: DispatchOptions) => Effect.Effect<unknown, DispatchError>
 

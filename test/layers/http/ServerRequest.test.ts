@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { responseTo, ServerRequest } from "../../../src/layers/http/ServerRequest.ts"
+import { responseTo, ServerRequest } from "../../../src/layers/http/RequestHandler.ts"
 
 const made = Effect.sync(() => {
   const source = new IncomingMessage(new Socket())
