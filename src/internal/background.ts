@@ -90,7 +90,7 @@ const graceMs = 1200
 /** How long interrupted fibers may clean up. */
 const cleanUpMs = 300
 
-/** Gives a function that registers a fiber. The end of the scope waits for it, so that what it uses closes later. */
+/** Fibers that run. The end of the scope waits for those that were added, so that what they use closes later. */
 export const makeAwaitEnd = Effect.gen(function* () {
   const fibers = new Set<Fiber.RuntimeFiber<unknown, unknown>>()
   yield* Effect.addFinalizer(() =>
@@ -99,8 +99,13 @@ export const makeAwaitEnd = Effect.gen(function* () {
       Effect.withClock(Clock.make())
     )
   )
-  return (fiber: Fiber.RuntimeFiber<unknown, unknown>): void => {
-    fibers.add(fiber)
-    fiber.addObserver(() => fibers.delete(fiber))
+  return {
+    add: (fiber: Fiber.RuntimeFiber<unknown, unknown>): void => {
+      fibers.add(fiber)
+      fiber.addObserver(() => fibers.delete(fiber))
+    },
+    count: (): number => fibers.size
   }
 })
+
+export type AwaitEnd = Effect.Effect.Success<typeof makeAwaitEnd>

@@ -26,6 +26,7 @@ import {
   surplus
 } from "../../src/layers/http/ConnectionLimit.ts"
 import * as HttpServer from "../../src/layers/http/HttpServer.ts"
+import { maxRunning } from "../../src/layers/memory/CommandBusMemory.ts"
 import { maxBodyBytes } from "../../src/layers/http/RequestBody.ts"
 import { maxUnread, stallTimeout } from "../../src/layers/http/stallTimeout.ts"
 import { HttpTransportOptions } from "../../src/layers/httpTransport/HttpTransportOptions.ts"
@@ -151,6 +152,7 @@ describe("the limits of", () => {
       connections: expect.stringMatching(
         `^${number(maxPortConnections)}, .* ${surplus} more .* at most ${loopbackPlaces(maxPortConnections)}$`
       ),
+      "commands of one type that run at the same time": expect.stringContaining(number(maxRunning)),
       "body of a command": expect.stringContaining(number(maxBodyBytes)),
       "requests that wait on a connection (pipelining)": expect.stringContaining(
         number(HttpServer.maxWaiting)

@@ -10,6 +10,7 @@ import { text as readText } from "node:stream/consumers"
 import * as NodeStream from "@effect/platform-node/NodeStream"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { socketAddress } from "../../files/folderLock.ts"
@@ -88,7 +89,8 @@ export const make = (path: string): Effect.Effect<typeof IpcClient.Service> =>
         return response
       }
       const { error } = yield* Effect.flatMap(textOf(response), (text) => decode(route, Refusal, text))
-      return yield* response.status === 500
+      // Only errors of commands have a name.
+      return yield* Predicate.hasProperty(error, "name")
         ? new CommandRefused({ description: serializeError(error) })
         : garbled(`it refused the request. ${messageOf(error)}`)
     })

@@ -53,7 +53,7 @@ export const make = Effect.fnUntraced(function* (
         new ServerRequest(request, response)
       )
     )
-    awaitEnd(fiber)
+    awaitEnd.add(fiber)
     return fiber
   }
 })

@@ -20,8 +20,11 @@ const described = (error: RequestError): unknown => {
 
 export const error = (error: RequestError): Response => {
   const body = { error: described(error) }
-  return "status" in error
-    ? HttpServerResponse.setHeaders(json(body, error.status), error.headers ?? {})
+  if ("status" in error) {
+    return HttpServerResponse.setHeaders(json(body, error.status), error.headers ?? {})
+  }
+  return error._tag === "vitrine/CommandUnavailable" && error.reason === "busy"
+    ? HttpServerResponse.setHeader(json(body, 503), "retry-after", "10")
     : json(body, 500)
 }
 

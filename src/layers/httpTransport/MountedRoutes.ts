@@ -78,7 +78,7 @@ const keptCommands = Effect.gen(function* () {
     dispatch: (command, options) =>
       Effect.interruptible(commands.dispatch(command, options)).pipe(
         Effect.forkDaemon,
-        Effect.tap((fiber) => Effect.sync(() => awaitEnd(fiber))),
+        Effect.tap((fiber) => Effect.sync(() => awaitEnd.add(fiber))),
         Effect.flatMap(Fiber.join)
       )
   })

@@ -14,7 +14,7 @@ import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as MetricLabel from "effect/MetricLabel"
-import { makeAwaitEnd, withoutParentSpan } from "../../internal/background.ts"
+import { type AwaitEnd, makeAwaitEnd, withoutParentSpan } from "../../internal/background.ts"
 import {
   type Command,
   CommandAlreadyRegistered,
@@ -105,13 +105,19 @@ export const withDispatchTimeout = <A, R>(
         onTimeout: () => new CommandUnavailable({ type, reason: "timeout", mayHaveRun: true })
       })
 
+/** How many commands of one type run, or wait for the disk for example, at the same time. A further command is refused. */
+export const maxRunning = 1024
+
 /** Runs a handler in a fiber that the end of its registration can wait for and interrupt, without an effect on the caller. */
 const runInOwnFiber =
-  (awaitEnd: (fiber: Fiber.RuntimeFiber<unknown, unknown>) => void, type: string) =>
+  (awaitEnd: AwaitEnd, type: string) =>
   (handled: Effect.Effect<unknown, DispatchError>): Effect.Effect<unknown, DispatchError> =>
-    Effect.uninterruptibleMask((restore) =>
-      Effect.flatMap(Effect.fork(restore(handled)), (fiber) => {
-        awaitEnd(fiber)
+    Effect.uninterruptibleMask((restore) => {
+      if (awaitEnd.count() >= maxRunning) {
+        return new CommandUnavailable({ type, reason: "busy", mayHaveRun: false })
+      }
+      return Effect.flatMap(Effect.fork(restore(handled)), (fiber) => {
+        awaitEnd.add(fiber)
         return restore(Fiber.await(fiber)).pipe(
           Effect.onInterrupt(() => Fiber.interrupt(fiber)),
           Effect.flatMap((exit) =>
@@ -121,7 +127,7 @@ const runInOwnFiber =
           )
         )
       })
-    )
+    })
 
 const runner = <Fields, Encoded, R>(handler: CommandHandler<Fields, Encoded, R>) => {
   const { run, type } = handler

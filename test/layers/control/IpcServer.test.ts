@@ -120,6 +120,21 @@ describe("the controller's socket", () => {
   )
 
   scenario(
+    "reports that too many of a command run already",
+    Effect.gen(function* () {
+      const commands = yield* CommandBus
+      const { client } = yield* Effect.provideService(start, CommandBus, {
+        ...commands,
+        dispatch: ({ type }) => new CommandUnavailable({ type, reason: "busy", mayHaveRun: false })
+      })
+      expect(yield* Effect.flip(client.dispatch({ type: "content.fetch" }))).toMatchObject({
+        _tag: "vitrine/CommandRefused",
+        message: expect.stringContaining("too many commands are running already")
+      })
+    })
+  )
+
+  scenario(
     "reports that the process with a command is away",
     Effect.gen(function* () {
       const commands = yield* CommandBus

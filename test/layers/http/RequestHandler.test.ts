@@ -200,7 +200,7 @@ const programWith = Effect.fnUntraced(function* (work: Effect.Effect<unknown>) {
   const begun = yield* Deferred.make<void>()
   const program = yield* Effect.gen(function* () {
     const awaitEnd = yield* makeAwaitEnd
-    awaitEnd(yield* Effect.forkDaemon(Effect.zipRight(Deferred.succeed(begun, undefined), work)))
+    awaitEnd.add(yield* Effect.forkDaemon(Effect.zipRight(Deferred.succeed(begun, undefined), work)))
     return yield* Effect.never
   }).pipe(Effect.scoped, Effect.fork)
   yield* Deferred.await(begun)

@@ -249,6 +249,19 @@ describe("POST /command", () => {
     }).pipe(Effect.scoped, Effect.provide(layerAway(reason, mayHaveRun)))
   )
 
+  it.effect("is 503 with a time to send it again if too many of the command run already", () =>
+    Effect.gen(function* () {
+      const answer = yield* transport.postCommand('{"type":"work"}')
+      expect(answer).toMatchObject({ status: 503, headers: { "retry-after": "10" } })
+      expect(json(answer.body)).toEqual({
+        error: {
+          name: "CommandUnavailable",
+          message: expect.stringMatching(/too many commands are running already. It has not run: send it again/)
+        }
+      })
+    }).pipe(Effect.scoped, Effect.provide(layerAway("busy", false)))
+  )
+
   it.effect("is 403 for a command that is not allowed, whether it exists or not", () =>
     Effect.gen(function* () {
       let ran = false

@@ -1,11 +1,12 @@
 import { describe, expect, it } from "@effect/vitest"
+import * as Array from "effect/Array"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
-import { layer, make } from "../../../src/layers/memory/CommandBusMemory.ts"
+import { layer, make, maxRunning } from "../../../src/layers/memory/CommandBusMemory.ts"
 import { commandBusContract } from "../../../src/testing.ts"
 
 commandBusContract("CommandBusMemory", layer)
@@ -29,6 +30,32 @@ const running = Effect.fnUntraced(function* (work: Effect.Effect<void>) {
   yield* Deferred.await(begun)
   return { close: Scope.close(scope, Exit.void), dispatched, log }
 })
+
+it.effect("refuses acks while 1,024 wait for a disk that hangs, and takes them again when it answers", () =>
+  Effect.gen(function* () {
+    const { dispatch, register } = yield* make
+    const disk = yield* Deferred.make<void>()
+    const fields = Schema.Struct({ consumerId: Schema.String })
+    const kept: Array<string> = []
+    yield* register({
+      type: "ack",
+      fields,
+      run: ({ consumerId }) => Effect.andThen(Deferred.await(disk), () => void kept.push(consumerId))
+    })
+    yield* register({ type: "status", fields: Schema.Struct({}), run: () => Effect.succeed("OK") })
+    const ack = (consumerId: number) => dispatch({ type: "ack", consumerId: `${consumerId}` })
+    const waiting = yield* Effect.forEach(Array.range(1, maxRunning), (id) => Effect.fork(ack(id)))
+    yield* Effect.repeatN(Effect.yieldNow(), 10)
+    expect(yield* Effect.timeoutOption(Effect.either(ack(0)), 0)).toMatchObject({
+      value: { left: { _tag: "vitrine/CommandUnavailable", reason: "busy", mayHaveRun: false } }
+    })
+    expect(yield* dispatch({ type: "status" })).toBe("OK")
+    yield* Deferred.succeed(disk, undefined)
+    yield* Fiber.joinAll(waiting)
+    yield* ack(0)
+    expect(kept).toEqual([...Array.range(1, maxRunning), 0].map(String))
+  }).pipe(Effect.scoped)
+)
 
 describe("a command that runs when its plugin ends", () => {
   it.effect("ends before the resources of the plugin close", () =>
