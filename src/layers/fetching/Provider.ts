@@ -11,6 +11,7 @@ import type { ContentSample, NoSuchSource } from "../../services/ContentSample.t
 import type { ContentSource, Unknown } from "../../services/ContentSource.ts"
 import type { ContentState, SourceState } from "../../services/Slices.ts"
 import type { KeptSource, Promotion } from "../../services/VersionStore.ts"
+import type { SourceNotes } from "../versions/sourceNotes.ts"
 
 export type Report = (event: ContentEvent) => Effect.Effect<void>
 
@@ -48,6 +49,9 @@ export interface Provider {
 
   /** The fields of the state about a hub. */
   readonly hub?: Effect.Effect<Pick<ContentState, "copiedFrom" | "reports">>
+
+  /** The notes about the sources in the latest version. */
+  readonly notes?: Effect.Effect<SourceNotes>
 
   /** The data that sources report in the state, by their ids. */
   readonly sourceData?: Effect.Effect<Readonly<Record<string, NonNullable<SourceState["data"]>>>>

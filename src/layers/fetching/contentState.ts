@@ -9,7 +9,7 @@ import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Ref from "effect/Ref"
-import { makeSteadyNow, monotonicMillis } from "../../internal/monotonicMillis.ts"
+import { makeSteadyNow } from "../../internal/monotonicMillis.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 import { defined } from "../../internal/schemas.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
@@ -22,7 +22,7 @@ import {
 import { EventBus } from "../../services/EventBus.ts"
 import type { ContentState, Screen, SourceState } from "../../services/Slices.ts"
 import { VersionStore } from "../../services/VersionStore.ts"
-import { oldIn } from "../versions/sourceNotes.ts"
+import { makeOldInActive, oldIn } from "../versions/sourceNotes.ts"
 import type { Provider, Report } from "./Provider.ts"
 
 export const makeSlice = Effect.fnUntraced(function* (name: string) {
@@ -76,7 +76,10 @@ export const errorOf = ({ lastFetch }: ContentState) =>
 /** Gives the fields of the slice that change all the time. */
 export const makeMomentary = (
   slice: ContentSlice,
-  { hub = Effect.succeed({}), sourceData = Effect.succeed({}) }: Pick<Provider, "hub" | "sourceData">,
+  { hub = Effect.succeed({}), notes, sourceData = Effect.succeed({}) }: Pick<
+    Provider,
+    "hub" | "notes" | "sourceData"
+  >,
   screens: Effect.Effect<ReadonlyArray<Screen>>
 ) =>
   Effect.map(VersionStore, (store) => {
@@ -87,21 +90,9 @@ export const makeMomentary = (
       Effect.flatMap((versions) => Ref.updateAndGet(known, () => ({ versions }))),
       Effect.catchAll(({ message }) => Effect.zipRight(unread.fails(message), Ref.get(known)))
     )
-    const read = Ref.unsafeMake<Read>({ of: undefined, at: 0, kept: {} })
-    /** Read again if the slice has changed, as it does with each fetch, and each minute. */
-    const keptIn = Effect.fnUntraced(function* (of: ContentState, versionId: string) {
-      const at = yield* monotonicMillis
-      const before = yield* Ref.get(read)
-      if (before.of === of && at - before.at < keptForMs) {
-        return before.kept
-      }
-      const kept = yield* keptInVersion(store, versionId)
-      yield* Ref.set(read, { of, at, kept })
-      return kept
-    })
+    const oldInActive = makeOldInActive(store, notes)
     return Effect.gen(function* () {
-      const current = yield* slice.get
-      const { nextFetch, sources, ...state } = current
+      const { nextFetch, sources, ...state } = yield* slice.get
       const now = yield* timestamp
       const data = yield* sourceData
       return {
@@ -113,21 +104,12 @@ export const makeMomentary = (
           ...(Object.hasOwn(data, id) ? { data: data[id] } : {})
         })),
         ...(yield* versions),
-        ...(state.versionId === undefined ? {} : yield* keptIn(current, state.versionId)),
+        ...(yield* oldInActive(state)),
         screens: yield* screens,
         ...(yield* hub)
       } satisfies ContentState
     })
   })
-
-interface Read {
-  readonly of: ContentState | undefined
-  /** Monotonic time, in milliseconds. */
-  readonly at: number
-  readonly kept: Pick<ContentState, "kept">
-}
-
-const keptForMs = 60_000
 
 /** The sources of a version whose content is old, as a field; no field if there are none. */
 export const keptInVersion = (store: VersionStore["Type"], versionId: string) =>

@@ -208,6 +208,7 @@ export const fetchSources = (
 
     return {
       sourceIds,
+      notes: failures.notes,
       isRetried: Effect.map(failures.failing, (failing) => failing.some(({ error }) => error.isTransient)),
       fetch: polling.remember(fetchAll),
       check: Effect.provide(checkSources(sources, keep), services),

@@ -15,7 +15,7 @@ import { defined } from "../../internal/schemas.ts"
 import type { ContentSource } from "../../services/ContentSource.ts"
 import type { SourceError } from "../../services/SourceError.ts"
 import { VersionStore } from "../../services/VersionStore.ts"
-import { fileIn, SourceNote } from "../versions/sourceNotes.ts"
+import { bySource, fileIn, SourceNote } from "../versions/sourceNotes.ts"
 import { timestamp } from "./contentState.ts"
 import { withoutSource } from "./fetchSource.ts"
 
@@ -34,9 +34,7 @@ export const makeSourceFailures = Effect.fnUntraced(function* (sources: Readonly
     written: "a restart forgets since when sources fail"
   })
   const read = yield* file.read
-  const known = yield* Ref.make<ReadonlyMap<string, SourceNote>>(
-    new Map(read.map((one) => [one.sourceId, one]))
-  )
+  const known = yield* Ref.make(bySource(read))
   const oneAtATime = (yield* Effect.makeSemaphore(1)).withPermits(1)
   const options = new Map(sources.map(({ id, options }) => [id, options]))
   const failures = new Map(sources.map(({ id }) => [id, lastFetchFailure<SourceError>()]))
@@ -51,6 +49,8 @@ export const makeSourceFailures = Effect.fnUntraced(function* (sources: Readonly
     }).pipe(oneAtATime)
 
   return {
+    notes: Ref.get(known),
+
     /** The sources whose last fetch or poll failed. */
     failing: Effect.forEach(failures, ([sourceId, { get }]) =>
       Effect.zipWith(get, Ref.get(known), (failure, known) =>
