@@ -18,7 +18,7 @@ const require = createRequire(import.meta.url)
 const isInBundle = () => require("./bundle.json").effectVersion === installedVersion("effect")
 
 const run = async (given: Given) => {
-  if (given.name === "status" && (await quickStatus(given.options))) {
+  if (await quickStatus(given)) {
     return
   }
   const { run } = isInBundle() || !hasPeers() ? await import("./bundle.ts") : await import("./commandLine.ts")

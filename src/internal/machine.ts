@@ -1,10 +1,8 @@
 /**
- * The default id of a machine, and the version of Vitrine on it.
+ * The default id of a machine, and the version of Vitrine on it. Needs no other library: short commands load it.
  */
 import { readFileSync } from "node:fs"
 import { hostname } from "node:os"
-import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import { packageFile } from "./packageFile.ts"
 
 /** The longest label of a DNS name. */
@@ -19,14 +17,15 @@ export const nodeIdOf = (hostname: string): string =>
     .replace(/^-+|-+$/g, "") || "localhost"
 
 /** The default id of this host. */
-export const nodeId = Effect.sync(() => nodeIdOf(hostname()))
+export const nodeId = (): string => nodeIdOf(hostname())
 
-const readManifest = Option.liftThrowable((): { readonly version: string } =>
-  JSON.parse(readFileSync(packageFile("package.json"), "utf8"))
-)
+const readVersion = (): string => {
+  try {
+    return JSON.parse(readFileSync(packageFile("package.json"), "utf8")).version
+  } catch {
+    return "unknown"
+  }
+}
 
 /** `unknown` in a program that is bundled and installed without the package. */
-export const vitrineVersion = Option.match(readManifest(), {
-  onNone: () => "unknown",
-  onSome: ({ version }) => version
-})
+export const vitrineVersion = readVersion()

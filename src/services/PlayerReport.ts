@@ -10,6 +10,7 @@ import { expects } from "../internal/Options.ts"
 import { excerpt, printableLine } from "../internal/printable.ts"
 import { optional } from "../internal/schemas.ts"
 import { Problem } from "./Problem.ts"
+import { screenWords } from "./words.ts"
 
 /** The most entries of a report: the first problems and screens, which are the worst, and the last warnings. */
 export const maxProblems = 32
@@ -31,18 +32,6 @@ export const maxReportBytes = 16_384
  * earlier.
  */
 export const reportEvery = 10_000
-
-/** The state of a screen, from the worst. */
-export const screenWords = [
-  "problem",
-  "silent",
-  "closed",
-  "hidden",
-  "never seen",
-  "behind",
-  "showing",
-  "closed for the day"
-] as const
 
 /** A schema that changes values into others of the same type when it decodes them. */
 const made = <A, I>(from: Schema.Schema<A, I>, make: (input: A) => A) =>

@@ -6,10 +6,11 @@
  */
 import * as Schema from "effect/Schema"
 import { optional, timestamp } from "../internal/schemas.ts"
-import { Player, screenWords } from "./PlayerReport.ts"
+import { Player } from "./PlayerReport.ts"
 import { Mute, Problem } from "./Problem.ts"
 import { ContentState, Screen } from "./Slices.ts"
 import type { Row, StatusSnapshot } from "./StatusSnapshot.ts"
+import { playerWords, screenWords } from "./words.ts"
 
 /** The overall health, from the worst. */
 export const HealthWord = Schema.Literal("NO CONTENT", "FAILING", "HELD", "WARNING", "OK")
@@ -53,19 +54,6 @@ export type ScreenStatus = typeof ScreenStatus.Type
  * `closed for the day`: outside its hours, it would be silent, never seen or stopped.
  */
 export type PlayerWord = (typeof playerWords)[number]
-
-/** From the worst. */
-export const playerWords = [
-  "silent",
-  "never seen",
-  "problem",
-  "behind",
-  "held",
-  "copying",
-  "up to date",
-  "stopped",
-  "closed for the day"
-] as const
 
 /** A player that is expected, or has reported. */
 export const PlayerStatus = Schema.Struct({

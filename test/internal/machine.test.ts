@@ -24,7 +24,7 @@ describe("the default id of a machine", () => {
     }
   )
 
-  it.effect("comes from the name of this host", () =>
-    Effect.map(nodeId, (id) => expect(id).toBe(nodeIdOf(hostname())))
-  )
+  it("comes from the name of this host", () => {
+    expect(nodeId()).toBe(nodeIdOf(hostname()))
+  })
 })

@@ -3,10 +3,12 @@
  */
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
+import { vi } from "vitest"
 import { execute } from "../../src/commandLine.ts"
 import * as vitrine from "../../src/index.ts"
 import { VitrineModule } from "../../src/layers/cli/command.ts"
-import { type Given, makeProgram } from "../../src/layers/cli/program.ts"
+import { type CommandName, type Given, makeProgram, type Options } from "../../src/layers/cli/program.ts"
+import { quickStatus } from "../../src/layers/cli/quickStatus.ts"
 
 /** What is run with these arguments. A mistake in them is thrown. */
 export const given = async (...args: ReadonlyArray<string>): Promise<Given> => {
@@ -35,3 +37,15 @@ export const saysWith =
     })
 
 export const says = saysWith(vitrine)
+
+/** What the command prints without Effect, and whether the controller has answered. */
+export const quickly = (name: CommandName, options: Options) =>
+  Effect.acquireUseRelease(
+    Effect.sync(() => vi.spyOn(globalThis.console, "log").mockImplementation(() => {})),
+    (log) =>
+      Effect.map(
+        Effect.promise(() => quickStatus({ name, options })),
+        (hasAnswered) => ({ hasAnswered, printed: log.mock.calls.flat().join("\n") })
+      ),
+    (log) => Effect.sync(() => log.mockRestore())
+  )

@@ -1,5 +1,5 @@
 /**
- * `vitrine status` of a controller that answers, without Effect and schemas, which take most of the time of a short command.
+ * `vitrine status` and `vitrine fleet` of a controller that answers, without Effect and schemas, which take most of the time of a short command.
  *
  * It prints the view as the controller has judged it. In every other case it prints nothing: the whole command asks again, and
  * names the failure.
@@ -13,18 +13,19 @@ import { configurationNames } from "../../internal/configurationNames.ts"
 import { printableJson } from "../../internal/printable.ts"
 import type { View } from "../../services/View.ts"
 import { distrust, pathsOf } from "../control/controllerPaths.ts"
-import { isHealthy, lastFetchFailure } from "../status/rows.ts"
+import { isHealthy, lastFetchFailure, worstTone } from "../status/rows.ts"
 import { setExitStatus } from "./processExit.ts"
-import type { Options } from "./program.ts"
+import type { Given, Options } from "./program.ts"
 import { isColourful, makePalette, statusText, terminalOf } from "./terminal/statusText.ts"
 
 /** How long the controller may take to answer here, in milliseconds. The whole command waits longer. */
 const answerMs = 1000
 
-/** Prints the status. Returns whether the controller has answered; otherwise nothing is printed. */
-export const quickStatus = async (options: Options): Promise<boolean> => {
+/** Prints what the command shows. Returns whether the controller has answered; otherwise nothing is printed. */
+export const quickStatus = async ({ name, options }: Pick<Given, "name" | "options">): Promise<boolean> => {
   const { config, content, runDir, watch = false } = options
-  if (watch || content !== undefined) {
+  const textOf = name === "status" ? statusOf : name === "fleet" ? fleetOf : undefined
+  if (textOf === undefined || watch || content !== undefined) {
     return false
   }
   try {
@@ -33,8 +34,9 @@ export const quickStatus = async (options: Options): Promise<boolean> => {
     if (file === undefined || !isFile(file) || !fits(socket) || (await distrust(socket)) !== undefined) {
       return false
     }
-    console.log(await statusOf(await askView(socket), options))
-    return true
+    const text = await textOf(await askView(socket), options)
+    if (text !== undefined) console.log(text)
+    return text !== undefined
   } catch {
     return false
   }
@@ -73,4 +75,21 @@ export const statusOf = async (
     setExitStatus(!isHealthy(word) ? "failure" : failure === undefined ? "success" : "fetchFailed")
   }
   return text
+}
+
+/** What `vitrine fleet` prints; `undefined` if no players report here. Sets the exit status if the options ask for it. */
+export const fleetOf = async (
+  { now, players }: View,
+  { check = false, json = false, watch = false }: Options
+): Promise<string | undefined> => {
+  if (players === undefined) return undefined
+  if (check) {
+    const isFailing = players.some((player) => worstTone(player, "ok") === "error")
+    setExitStatus(isFailing ? "failure" : "success")
+  }
+  if (json) {
+    return printableJson(players, watch ? 0 : 2)
+  }
+  const { fleetText } = await import("./terminal/fleetText.ts")
+  return fleetText(players, { now, palette: makePalette(isColourful(process.stdout)) })
 }

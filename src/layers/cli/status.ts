@@ -5,18 +5,14 @@ import * as Cause from "effect/Cause"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
-import { printableJson } from "../../internal/printable.ts"
 import { IpcClient } from "../../services/IpcClient.ts"
 import type { View } from "../../services/View.ts"
-import { worstTone } from "../status/rows.ts"
 import { askController } from "./askController.ts"
 import { chooseContent } from "./chooseContent.ts"
 import { CliError } from "./command.ts"
-import { setExitStatus } from "./processExit.ts"
 import type { Options } from "./program.ts"
-import { statusOf } from "./quickStatus.ts"
+import { fleetOf, statusOf } from "./quickStatus.ts"
 import { failureText } from "./terminal/log.ts"
-import { isColourful, makePalette } from "./terminal/statusText.ts"
 
 export const status = (options: Options) =>
   show(
@@ -32,20 +28,9 @@ export const status = (options: Options) =>
 export const fleet = (options: Options) =>
   show(
     options,
-    Effect.fnUntraced(function* ({ contents, now, players }) {
-      if (players === undefined) {
-        return yield* takesNoReports(contents.flatMap(({ reports }) => reports?.to ?? [])[0])
-      }
-      const { check = false, json = false, watch = false } = options
-      if (check) {
-        const isFailing = players.some((player) => worstTone(player, "ok") === "error")
-        setExitStatus(isFailing ? "failure" : "success")
-      }
-      if (json) {
-        return printableJson(players, watch ? 0 : 2)
-      }
-      const { fleetText } = yield* Effect.promise(() => import("./terminal/fleetText.ts"))
-      return fleetText(players, { now, palette: makePalette(isColourful(process.stdout)) })
+    Effect.fnUntraced(function* (view) {
+      const text = yield* Effect.promise(() => fleetOf(view, options))
+      return text ?? (yield* takesNoReports(view.contents.flatMap(({ reports }) => reports?.to ?? [])[0]))
     })
   )
 

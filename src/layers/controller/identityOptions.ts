@@ -138,7 +138,7 @@ export const identityOf = (
   players: typeof PlayersOptions.Type = [],
   hours?: OpeningHours
 ): Effect.Effect<Identity> =>
-  Effect.map(nodeId, (id) => ({
+  Effect.map(Effect.sync(nodeId), (id) => ({
     node: { id, ...node },
     ...defined({ hours }),
     ...(screens.length === 0 ? {} : { screens }),

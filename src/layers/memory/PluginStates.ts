@@ -73,7 +73,7 @@ const readLive = Effect.fnUntraced(function* (plugins: Parts["plugins"]) {
  */
 export const make = <Remembered>(makeView: MakeView<Remembered>, mode: Mode, given?: Identity) =>
   Effect.gen(function* () {
-    const identity = given ?? { node: { id: yield* nodeId } }
+    const identity = given ?? { node: { id: nodeId() } }
     const system = { startTime: new Date(yield* Clock.currentTimeMillis).toISOString(), mode, ...identity }
     const startedAt = yield* monotonicMillis
     const parts = yield* Ref.make<Parts>({ version: 0, plugins: [] })

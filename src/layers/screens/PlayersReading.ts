@@ -7,8 +7,7 @@ import type { MakeReport } from "../../services/ControllerState.ts"
 import type { PlayerStatus } from "../../services/View.ts"
 import { gauge } from "../status/metrics.ts"
 import { takesReports } from "../status/slices.ts"
-import { isOff } from "./players.ts"
-import { playersSection, screenCounts } from "./playerTexts.ts"
+import { isOff, playersSection, screenCounts } from "./playerTexts.ts"
 import { unwatchedPlayers } from "./unwatched.ts"
 
 const up = gauge("vitrine_player_up", "1 if it reports, 0 if it is silent, stopped or was never seen")

@@ -8,6 +8,7 @@ import { defined } from "../../internal/schemas.ts"
 import type { Player } from "../../services/PlayerReport.ts"
 import type { Problem } from "../../services/Problem.ts"
 import type { PlayerStatus } from "../../services/View.ts"
+import { machinesText, versionText } from "./playerTexts.ts"
 import { maxRestarts } from "./screens.ts"
 
 /** How long after its last report a player counts as silent, in milliseconds. */
@@ -87,16 +88,6 @@ export function* problemsOf(player: Omit<PlayerStatus, "problems">, hub: Hub): G
   }
   yield* lastReport.problems.map((problem) => reported(id, name, lastReport, problem))
 }
-
-/** Always in the same order, whichever machine reported last. */
-export const machinesText = (lastReport: Player): string =>
-  [lastReport, ...(lastReport.duplicate === undefined ? [] : [lastReport.duplicate])]
-    .map(({ address, host }) => `${host} (${address})`)
-    .toSorted()
-    .join(" and ")
-
-export const versionText = ({ versionId }: Player): string =>
-  versionId === undefined ? "no version" : `version ${versionId}`
 
 export const isRestarting = ({ restarts = 0 }: Player): boolean => restarts > maxRestarts
 

@@ -1,16 +1,29 @@
 /**
- * Texts about players: one by one, all together, and as a section of the status.
+ * Texts about players: one by one, all together, and as a section of the status. Needs no other library.
  */
-import * as String from "effect/String"
 import { vitrineVersion } from "../../internal/machine.ts"
 import { excerpt } from "../../internal/printable.ts"
 import { countText } from "../../internal/readable.ts"
-import { type Player, screenWords } from "../../services/PlayerReport.ts"
+import type { Player } from "../../services/PlayerReport.ts"
 import type { Section } from "../../services/StatusSnapshot.ts"
-import { type PlayerStatus, playerWords } from "../../services/View.ts"
+import type { PlayerStatus, PlayerWord } from "../../services/View.ts"
+import { playerWords, screenWords } from "../../services/words.ts"
 import { firstRows, kv, muteText, text, worstTone } from "../status/rows.ts"
-import { machinesText, versionText } from "./playerProblems.ts"
-import { isOff } from "./players.ts"
+
+const offWords: ReadonlySet<PlayerWord> = new Set(["silent", "never seen", "stopped", "closed for the day"])
+
+/** Whether the player does not report: its last report is old. */
+export const isOff = (word: PlayerWord): boolean => offWords.has(word)
+
+/** Always in the same order, whichever machine reported last. */
+export const machinesText = (lastReport: Player): string =>
+  [lastReport, ...(lastReport.duplicate === undefined ? [] : [lastReport.duplicate])]
+    .map(({ address, host }) => `${host} (${address})`)
+    .toSorted()
+    .join(" and ")
+
+export const versionText = ({ versionId }: Player): string =>
+  versionId === undefined ? "no version" : `version ${versionId}`
 
 /** The state of a player, and its progress while it copies. */
 export const wordText = ({ lastReport, word }: PlayerStatus): string =>
@@ -26,7 +39,7 @@ export const detailOf = (player: PlayerStatus): string => {
     ...reportedDetails(player),
     ...(worst?.muted === undefined ? [] : [`muted ${muteText(worst.muted)}`])
   ]
-    .filter(String.isNonEmpty)
+    .filter((detail) => detail !== "")
     .join("; ")
 }
 

@@ -6,13 +6,15 @@ import { defined } from "../../internal/schemas.ts"
 import type { Player } from "../../services/PlayerReport.ts"
 import type { ContentState } from "../../services/Slices.ts"
 import type { GlobalState } from "../../services/StatusSnapshot.ts"
-import { type PlayerStatus, type PlayerWord, playerWords } from "../../services/View.ts"
+import type { PlayerStatus, PlayerWord } from "../../services/View.ts"
+import { playerWords } from "../../services/words.ts"
 import { openAt } from "../status/openingHours.ts"
 import { withMutes } from "../status/problems.ts"
 import { tones, worstTone } from "../status/rows.ts"
 import { contentServersOf, contentsOf } from "../status/slices.ts"
 import { codes } from "../status/view.ts"
 import { hubTime, isRestarting, problemsOf, silentMs } from "./playerProblems.ts"
+import { isOff } from "./playerTexts.ts"
 import { awayCodes, isAwayWord } from "./screens.ts"
 
 type State = Pick<GlobalState, "plugins" | "system">
@@ -95,11 +97,6 @@ const withoutAway = (lastReport: Player): Player => ({
     isAwayWord(screen.word) ? { ...screen, word: "closed for the day" } : screen
   )
 })
-
-const offWords: ReadonlySet<PlayerWord> = new Set(["silent", "never seen", "stopped", "closed for the day"])
-
-/** Whether the player does not report: its last report is old. */
-export const isOff = (word: PlayerWord): boolean => offWords.has(word)
 
 /** How long a player may be stopped if no opening hours are known, in milliseconds. */
 const stoppedMs = 86_400_000

@@ -14,7 +14,7 @@ import { reading } from "../../../src/layers/fetching/pluginReading.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { serverSlice, wellPlayer } from "../../support/fleet.ts"
 import { pluginsOf } from "../../support/plugins.ts"
-import { says } from "../../support/says.ts"
+import { quickly, says } from "../../support/says.ts"
 
 const services = ControllerServices.layer("persistent", undefined, {
   node: { id: "hub" },
@@ -63,6 +63,9 @@ live(
       "· Hall 3  never seen           never",
       "✓ Hall 4  up to date  none     0 s     1 showing; not expected"
     ])
+    const { hasAnswered, printed } = yield* quickly("fleet", { config: args[1] ?? "" })
+    expect(hasAnswered).toBe(true)
+    expect(printed.replace(/\d+ s/, "0 s")).toBe(text.replace(/\d+ s/, "0 s"))
     const [json = ""] = yield* says("fleet", "--json", ...args)
     expect(JSON.parse(json)).toMatchObject([
       { id: "hall-3", word: "never seen", isExpected: true },

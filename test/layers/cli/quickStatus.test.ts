@@ -1,24 +1,10 @@
 import { mkdir, rename, symlink, writeFile } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 import * as NodeContext from "@effect/platform-node/NodeContext"
-import { describe, expect, vi } from "@effect/vitest"
+import { describe, expect } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import type { Options } from "../../../src/layers/cli/program.ts"
-import { quickStatus } from "../../../src/layers/cli/quickStatus.ts"
 import { scenario, start } from "../../support/control.ts"
-import { says } from "../../support/says.ts"
-
-/** What it prints, and whether the controller has answered. */
-const quickly = (options: Options) =>
-  Effect.acquireUseRelease(
-    Effect.sync(() => vi.spyOn(console, "log").mockImplementation(() => {})),
-    (log) =>
-      Effect.map(
-        Effect.promise(() => quickStatus(options)),
-        (hasAnswered) => ({ hasAnswered, printed: log.mock.calls.flat().join("\n") })
-      ),
-    (log) => Effect.sync(() => log.mockRestore())
-  )
+import { quickly, says } from "../../support/says.ts"
 
 const running = Effect.gen(function* () {
   const { configurationFolder, socket } = yield* start
@@ -35,10 +21,18 @@ describe("vitrine status, without Effect", () => {
       const whole = yield* says("status", "--config", config, "--json").pipe(
         Effect.provide(NodeContext.layer)
       )
-      const { hasAnswered, printed } = yield* quickly({ config, json: true })
+      const { hasAnswered, printed } = yield* quickly("status", { config, json: true })
       const withoutUptime = (text: string) => text.replace(/"uptimeMs": \d+/, "")
       expect(hasAnswered).toBe(true)
       expect(withoutUptime(printed)).toBe(withoutUptime(whole.join("\n")))
+    })
+  )
+
+  scenario(
+    "leaves it to the whole command to say that no players report here",
+    Effect.gen(function* () {
+      const { config } = yield* running
+      expect(yield* quickly("fleet", { config })).toEqual({ hasAnswered: false, printed: "" })
     })
   )
 
@@ -52,7 +46,7 @@ describe("vitrine status, without Effect", () => {
         await rename(socket, join(real, basename(socket)))
         await symlink(join(real, basename(socket)), socket)
       })
-      expect(yield* quickly({ config })).toEqual({ hasAnswered: false, printed: "" })
+      expect(yield* quickly("status", { config })).toEqual({ hasAnswered: false, printed: "" })
     }),
     process.platform === "win32"
   )
@@ -63,7 +57,7 @@ describe("vitrine status, without Effect", () => {
       const { config, socket } = yield* running
       yield* Effect.promise(() => rename(socket, `${socket}.gone`))
       for (const missing of [config, `${config}.gone`, dirname(config)]) {
-        expect(yield* quickly({ config: missing })).toEqual({ hasAnswered: false, printed: "" })
+        expect(yield* quickly("status", { config: missing })).toEqual({ hasAnswered: false, printed: "" })
       }
     })
   )

@@ -1,14 +1,11 @@
 /**
  * The players of a hub for people: a sentence about all of them, and a table with a row for each.
  */
-import * as Array from "effect/Array"
-import * as String from "effect/String"
 import wrapAnsi from "wrap-ansi"
 import { printableLine } from "../../../internal/printable.ts"
 import { durationText, withLocalTimes } from "../../../internal/readable.ts"
 import type { PlayerStatus } from "../../../services/View.ts"
-import { isOff } from "../../screens/players.ts"
-import { detailOf, isUnwell, screenCounts, summaryOf, wordText } from "../../screens/playerTexts.ts"
+import { detailOf, isOff, isUnwell, screenCounts, summaryOf, wordText } from "../../screens/playerTexts.ts"
 import { worstTone } from "../../status/rows.ts"
 import type { Palette } from "./statusText.ts"
 
@@ -38,12 +35,12 @@ export const fleetText = (
   const table = [
     ...linesOf(titles, widths).map((line) => palette.tone.neutral(`  ${line}`)),
     ...rows.flatMap(({ cells, tone }) => {
-      const [first, ...others] = linesOf(cells, widths)
+      const [first = "", ...others] = linesOf(cells, widths)
       return [palette.marked(first, tone), ...others.map((line) => `  ${line}`)]
     })
   ]
   return [
-    ...wrap(String.capitalize(summaryOf(players)), columns).map(palette.title),
+    ...wrap(capitalized(summaryOf(players)), columns).map(palette.title),
     ...(players.length === 0 ? [] : table)
   ].join("\n")
 }
@@ -60,7 +57,7 @@ const cellsOf = (player: PlayerStatus, isAnyExpected: boolean, now: number): Rea
     wordText(player),
     lastReport === undefined ? "" : printableLine(lastReport.versionId ?? "none"),
     lastReport === undefined ? "never" : ageText(lastReport.heardAt, now),
-    last.filter(String.isNonEmpty).join("; ")
+    last.filter((text) => text !== "").join("; ")
   ]
 }
 
@@ -93,16 +90,18 @@ const widthsOf = (rows: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<num
 const linesOf = (
   cells: ReadonlyArray<string>,
   widths: ReadonlyArray<number>
-): Array.NonEmptyReadonlyArray<string> => {
-  const inColumns = Array.zipWith(cells, widths, (cell, width) => ({ lines: wrap(cell, width), width }))
+): ReadonlyArray<string> => {
+  const inColumns = widths.map((width, column) => ({ lines: wrap(cells[column] ?? "", width), width }))
   const height = Math.max(...inColumns.map(({ lines }) => lines.length))
-  return Array.makeBy(height, (index) =>
+  return Array.from({ length: height }, (_, index) =>
     inColumns
       .map(({ lines, width }) => pad(lines[index] ?? "", width))
       .join(gap)
       .trimEnd()
   )
 }
+
+const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
 /** Breaks a word only if it is longer than the width. */
 const wrap = (text: string, width: number): ReadonlyArray<string> =>
@@ -112,6 +111,6 @@ const wide = /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katak
 
 /** The width in columns of a terminal. */
 const widthOf = (text: string): number =>
-  globalThis.Array.from(text.replace(/\p{Mark}/gu, "").replace(wide, "  ")).length
+  Array.from(text.replace(/\p{Mark}/gu, "").replace(wide, "  ")).length
 
 const pad = (text: string, width: number): string => text + " ".repeat(Math.max(0, width - widthOf(text)))
