@@ -26,10 +26,10 @@ import {
   surplus
 } from "../../src/layers/http/ConnectionLimit.ts"
 import * as HttpServer from "../../src/layers/http/HttpServer.ts"
-import { maxRunning } from "../../src/layers/memory/CommandBusMemory.ts"
 import { maxBodyBytes } from "../../src/layers/http/RequestBody.ts"
 import { maxUnread, stallTimeout } from "../../src/layers/http/stallTimeout.ts"
 import { HttpTransportOptions } from "../../src/layers/httpTransport/HttpTransportOptions.ts"
+import { maxRunning } from "../../src/layers/memory/CommandBusMemory.ts"
 import { NatsOptions } from "../../src/layers/nats/NatsOptions.ts"
 import { ReplicaOptions } from "../../src/layers/replica/ReplicaOptions.ts"
 import { DirectusOptions } from "../../src/layers/sources/directus/DirectusOptions.ts"

@@ -1,6 +1,5 @@
 import { hostname } from "node:os"
 import { describe, expect, it } from "@effect/vitest"
-import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
 import { nodeId, nodeIdOf } from "../../src/internal/machine.ts"
 

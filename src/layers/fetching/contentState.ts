@@ -76,10 +76,11 @@ export const errorOf = ({ lastFetch }: ContentState) =>
 /** Gives the fields of the slice that change all the time. */
 export const makeMomentary = (
   slice: ContentSlice,
-  { hub = Effect.succeed({}), notes, sourceData = Effect.succeed({}) }: Pick<
-    Provider,
-    "hub" | "notes" | "sourceData"
-  >,
+  {
+    hub = Effect.succeed({}),
+    notes,
+    sourceData = Effect.succeed({})
+  }: Pick<Provider, "hub" | "notes" | "sourceData">,
   screens: Effect.Effect<ReadonlyArray<Screen>>
 ) =>
   Effect.map(VersionStore, (store) => {

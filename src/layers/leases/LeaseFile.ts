@@ -48,6 +48,8 @@ export interface LeaseFile extends Heard {
   readonly modifiedAt: number
   /** Whether it cannot have changed again within its modification time. */
   readonly isSettled: boolean
+  /** When this process last wrote it: monotonic time, in milliseconds. */
+  readonly takenAt?: number
 }
 
 /** Updates what is known of a file; `undefined` if there is no file. Reads only new and changed files: `before` is unchanged. */
@@ -122,6 +124,7 @@ export const touch = Effect.fnUntraced(function* (file: string, lease: LeaseCont
     modifiedAt: wall,
     size,
     isSettled: true,
+    takenAt: monotonic,
     renewedAt: monotonic,
     lease: Option.some(lease)
   } satisfies LeaseFile

@@ -13,6 +13,7 @@ import * as Array from "effect/Array"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import { constTrue } from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { DownloadsFolder } from "../../files/DownloadsFolder.ts"
@@ -89,7 +90,7 @@ const make = Effect.fnUntraced(function* (lifetime: number) {
   )
   const provided = Effect.provide(services)
   const looks = yield* singleFlight<void, VersionStoreError>(yield* Effect.scope)
-  const lookAtAll = looks.once(provided(forEachConsumer(look)))
+  const lookAtAll = looks.once(provided(Effect.flatMap(makeIsDue, (isDue) => forEachConsumer(look, isDue))))
   // Finds the leases of an earlier run before the first lease is taken. Not at the start, which it could delay.
   const firstLook = yield* Effect.once(Effect.ignore(lookAtAll))
   return Leases.of({
@@ -126,6 +127,14 @@ const consumer = Effect.fnUntraced(function* (consumerId: string) {
   )
 })
 
+/** The lease of a consumer, if it is fresh. */
+const leaseOf = Effect.fnUntraced(function* (consumerId: string) {
+  const { leases, lifetime, steadyNow } = yield* Known
+  const now = yield* steadyNow
+  const entry = leases.get(consumerId)
+  return entry === undefined || Consumers.isOver(entry, lifetime, now) ? Option.none() : entry.lease
+})
+
 const fileOf = (consumerId: string) =>
   Effect.map(DownloadsFolder, ({ acks }) => join(acks, `${consumerId}${extension}`))
 
@@ -145,9 +154,21 @@ const look = Effect.fnUntraced(function* (consumerId: string) {
   }
 })
 
+/** How long after an ack the file of a consumer is not looked at, in milliseconds: its next ack looks at it. */
+const takenMs = 25_000
+
+/** Whether the file of a consumer is looked at now. */
+const makeIsDue = Effect.gen(function* () {
+  const { leases } = yield* Known
+  const { monotonic } = yield* readNow
+  return (consumerId: string) =>
+    monotonic - (leases.get(consumerId)?.takenAt ?? Number.NEGATIVE_INFINITY) >= takenMs
+})
+
 /** Runs for the consumers that are known, or have a file. */
 const forEachConsumer = Effect.fnUntraced(function* <R>(
-  work: (consumerId: string) => Effect.Effect<void, never, R>
+  work: (consumerId: string) => Effect.Effect<void, never, R>,
+  isDue: (consumerId: string) => boolean = constTrue
 ) {
   const { leases } = yield* Known
   const { acks } = yield* DownloadsFolder
@@ -158,8 +179,8 @@ const forEachConsumer = Effect.fnUntraced(function* <R>(
   const found = names
     .filter((name) => name.endsWith(extension))
     .map((name) => name.slice(0, -extension.length))
-    .filter(isPlainFileName)
-  const ids = Array.fromIterable(new Set([...leases.keys(), ...found]))
+    .filter((consumerId) => !leases.has(consumerId) && isPlainFileName(consumerId))
+  const ids = [...leases.keys(), ...found].filter(isDue)
   // A fiber for each part, and not for each consumer.
   const parts = Array.chunksOf(ids, Math.max(1, Math.ceil(ids.length / 8)))
   yield* Effect.forEach(parts, (part) => Effect.forEach(part, work, { discard: true }), {
@@ -173,7 +194,7 @@ const hasEnded = Effect.fnUntraced(function* (consumerId: string) {
   const wasLeased = Option.exists(Option.fromNullable(leases.get(consumerId)), ({ lease }) =>
     Option.isSome(lease)
   )
-  return wasLeased && Option.isNone(yield* consumer(consumerId))
+  return wasLeased && Option.isNone(yield* leaseOf(consumerId))
 })
 
 /** Looks at the file just before: its consumer may have renewed the lease. */
@@ -188,21 +209,13 @@ const removeIfOver = Effect.fnUntraced(function* (consumerId: string) {
   )
 })
 
-/** Fails if a lease of this consumer would exceed the limit. */
-const admit = Effect.fnUntraced(function* (consumerId: string) {
-  if (Option.isSome(yield* consumer(consumerId))) return
+/** Fails if another lease would exceed the limit. */
+const admit = Effect.gen(function* () {
   const { leases, lifetime } = yield* Known
   yield* Effect.forEach(yield* Effect.filter(leases.keys(), hasEnded), removeIfOver, { discard: true })
   if ((yield* fresh).length >= maxConsumers) {
     return yield* new TooManyLeases({ limit: maxConsumers, lease: Duration.format(lifetime) })
   }
-})
-
-/** The content of a consumer's file, if its lease is fresh. */
-const leaseOf = Effect.fnUntraced(function* (consumerId: string) {
-  const { leases } = yield* Known
-  yield* look(consumerId)
-  return Option.flatMap(yield* consumer(consumerId), () => leases.get(consumerId)?.lease ?? Option.none())
 })
 
 /** A renewal with equal content writes nothing: only the time of the file changes. */
@@ -234,13 +247,14 @@ const keep = Effect.fnUntraced(function* (
 
 const take = Effect.fnUntraced(function* (consumerId: string, written: LeaseFile.WrittenLease) {
   const { leases } = yield* Known
+  yield* look(consumerId)
   const before = yield* leaseOf(consumerId)
   const content = LeaseFile.contentOf(written)
   const { monotonic } = yield* readNow
   if (content.closing === true) {
     yield* Effect.transposeMapOption(before, (lease) => close(consumerId, lease, content.runId))
   } else if (!Runs.hasClosed(leases.get(consumerId)?.runs ?? Runs.noRuns, content.runId, monotonic)) {
-    yield* admit(consumerId)
+    if (Option.isNone(before)) yield* admit
     yield* keep(consumerId, content, before)
   }
   return yield* consumer(consumerId)

@@ -22,9 +22,9 @@ import {
   CommandFailed,
   type CommandHandler,
   CommandUnavailable,
-  decodeCommandFields,
   type DispatchError,
   type DispatchOptions,
+  decodeCommandFields,
   UnknownCommand
 } from "../../services/CommandBus.ts"
 

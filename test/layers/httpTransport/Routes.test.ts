@@ -256,7 +256,9 @@ describe("POST /command", () => {
       expect(json(answer.body)).toEqual({
         error: {
           name: "CommandUnavailable",
-          message: expect.stringMatching(/too many commands are running already. It has not run: send it again/)
+          message: expect.stringMatching(
+            /too many commands are running already. It has not run: send it again/
+          )
         }
       })
     }).pipe(Effect.scoped, Effect.provide(layerAway("busy", false)))

@@ -329,7 +329,7 @@ describe("a renewal without a change", () => {
       yield* acknowledgeWith("page", manifest.versionId, details)
       expect([counts.stats, synced]).toEqual([1, []])
       yield* versions
-      expect(counts.reads).toBe(0)
+      expect([counts.reads, counts.stats]).toEqual([0, 1])
       expect(yield* renewedAt).toBe(start + 60_000)
       expect((yield* versions)[0]?.leases).toMatchObject([{ heardAt: start + 60_000, isSilent: false }])
 
@@ -340,6 +340,22 @@ describe("a renewal without a change", () => {
         ...details,
         visible: false
       })
+    },
+    (directory) => storeIn(directory).pipe(Layer.provide(counted))
+  )
+
+  scenario(
+    "spares the looks of 25 seconds at its file, and then a change of another program is found",
+    function* ({ directory }) {
+      const { versionId } = (yield* promote("one")).manifest
+      yield* acknowledge("page", versionId)
+      counts.stats = 0
+      yield* versions
+      expect(counts.stats).toBe(0)
+      yield* write(`${directory}/acks/page.json`, JSON.stringify({ versionId, problem: "no film" }))
+      yield* TestClock.adjust("25 seconds")
+      expect((yield* versions)[0]?.leases).toMatchObject([{ problem: "no film" }])
+      expect(counts.stats).toBe(1)
     },
     (directory) => storeIn(directory).pipe(Layer.provide(counted))
   )

@@ -87,10 +87,7 @@ const widthsOf = (rows: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<num
 }
 
 /** The lines of a row of the table. */
-const linesOf = (
-  cells: ReadonlyArray<string>,
-  widths: ReadonlyArray<number>
-): ReadonlyArray<string> => {
+const linesOf = (cells: ReadonlyArray<string>, widths: ReadonlyArray<number>): ReadonlyArray<string> => {
   const inColumns = widths.map((width, column) => ({ lines: wrap(cells[column] ?? "", width), width }))
   const height = Math.max(...inColumns.map(({ lines }) => lines.length))
   return Array.from({ length: height }, (_, index) =>
