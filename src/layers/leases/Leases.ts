@@ -49,6 +49,15 @@ export class Leases extends Context.Tag("vitrine/Leases")<
     readonly sweep: Effect.Effect<ReadonlyArray<Lease>, VersionStoreError>
 
     /**
+     * Renews a lease without the disk, and gives the consumer. `None` if the lease is not the same, or its file was not
+     * written for a minute: then it has to be taken.
+     */
+    readonly renew: (
+      consumerId: string,
+      lease: LeaseFile.WrittenLease
+    ) => Effect.Effect<Option.Option<Consumer>>
+
+    /**
      * Takes or renews a lease, and gives the consumer. With `closing`, takes no lease, and lets an existing lease end
      * soon.
      */
@@ -97,6 +106,7 @@ const make = Effect.fnUntraced(function* (lifetime: number) {
     fresh: Effect.zipRight(lookAtAll, provided(fresh)),
     consumers: provided(consumers),
     sweep: provided(Effect.zipRight(forEachConsumer(removeIfOver), fresh)),
+    renew: (consumerId, lease) => provided(renew(consumerId, lease)),
     take: (consumerId, lease) => Effect.zipRight(firstLook, provided(take(consumerId, lease)))
   })
 })
@@ -154,15 +164,26 @@ const look = Effect.fnUntraced(function* (consumerId: string) {
   }
 })
 
-/** How long after an ack the file of a consumer is not looked at, in milliseconds: its next ack looks at it. */
-const takenMs = 25_000
+/**
+ * How long a file that was written is left alone, in milliseconds: acks renew its lease in memory, and looks do not look at it.
+ * After a restart, a lease is up to so much older.
+ */
+const restMs = (lifetime: number): number => Math.min(60_000, lifetime / 30)
 
-/** Whether the file of a consumer is looked at now. */
+const isResting = (
+  { takenAt = Number.NEGATIVE_INFINITY }: LeaseFile.LeaseFile,
+  lifetime: number,
+  { monotonic }: Now
+): boolean => monotonic - takenAt < restMs(lifetime)
+
+/** Gives whether the file of a consumer is looked at now. */
 const makeIsDue = Effect.gen(function* () {
-  const { leases } = yield* Known
-  const { monotonic } = yield* readNow
-  return (consumerId: string) =>
-    monotonic - (leases.get(consumerId)?.takenAt ?? Number.NEGATIVE_INFINITY) >= takenMs
+  const { leases, lifetime } = yield* Known
+  const now = yield* readNow
+  return (consumerId: string) => {
+    const entry = leases.get(consumerId)
+    return entry === undefined || !isResting(entry, lifetime, now)
+  }
 })
 
 /** Runs for the consumers that are known, or have a file. */
@@ -219,7 +240,7 @@ const admit = Effect.gen(function* () {
 })
 
 /** A renewal with equal content writes nothing: only the time of the file changes. */
-const renew = Effect.fnUntraced(function* (
+const rewrite = Effect.fnUntraced(function* (
   consumerId: string,
   lease: LeaseFile.LeaseContent,
   before: Option.Option<LeaseFile.LeaseContent>
@@ -241,9 +262,25 @@ const keep = Effect.fnUntraced(function* (
   before: Option.Option<LeaseFile.LeaseContent>,
   renewedAt?: number
 ) {
-  const file = yield* renew(consumerId, lease, before)
+  const file = yield* rewrite(consumerId, lease, before)
   yield* learn(consumerId, { ...file, renewedAt: renewedAt ?? file.renewedAt })
 }, Effect.uninterruptible)
+
+const renew = Effect.fnUntraced(function* (consumerId: string, written: LeaseFile.WrittenLease) {
+  const { leases, lifetime } = yield* Known
+  const entry = leases.get(consumerId)
+  const now = yield* readNow
+  if (entry === undefined || !isResting(entry, lifetime, now) || Consumers.isOver(entry, lifetime, now)) {
+    return Option.none()
+  }
+  const lease = LeaseFile.contentOf(written)
+  const isSame = Option.exists(entry.lease, (before) => isDeepStrictEqual(before, lease))
+  if (!isSame || lease.closing === true || Runs.hasClosed(entry.runs, lease.runId, now.monotonic)) {
+    return Option.none()
+  }
+  yield* learn(consumerId, { ...entry, renewedAt: now.monotonic })
+  return yield* consumer(consumerId)
+})
 
 const take = Effect.fnUntraced(function* (consumerId: string, written: LeaseFile.WrittenLease) {
   const { leases } = yield* Known

@@ -8,6 +8,7 @@ import type { ConfigError } from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as DownloadsFolder from "../../files/DownloadsFolder.ts"
@@ -131,17 +132,22 @@ const makeStore = Effect.fnUntraced(function* ({ keepVersions }: VersionStoreDis
   const change = <A, E>(effect: Effect.Effect<A, E, ManifestFile.Disk>) =>
     onDisk(manifestFile.change(unswept(effect)))
 
-  const acknowledge = Effect.fn("VersionStore.acknowledge")(function* (
-    consumerId: string,
-    versionId: string,
-    details: AckDetails = {}
-  ) {
+  const take = Effect.fnUntraced(function* (consumerId: string, versionId: string, details: AckDetails) {
     if (!isPlainFileName(consumerId)) {
       return yield* new InvalidConsumerId({ consumerId })
     }
     const existing = yield* find(versionId)
     return yield* leases.take(consumerId, { ...details, versionId: existing })
   }, unswept)
+
+  const acknowledge = Effect.fn("VersionStore.acknowledge")(function* (
+    consumerId: string,
+    versionId: string,
+    details: AckDetails = {}
+  ) {
+    const renewed = yield* leases.renew(consumerId, { ...details, versionId })
+    return Option.isSome(renewed) ? renewed : yield* take(consumerId, versionId, details)
+  })
 
   return VersionStore.of({
     directory: root,

@@ -345,15 +345,17 @@ describe("a renewal without a change", () => {
   )
 
   scenario(
-    "spares the looks of 25 seconds at its file, and then a change of another program is found",
+    "leaves its file alone for a minute, and then finds the change of another program",
     function* ({ directory }) {
       const { versionId } = (yield* promote("one")).manifest
       yield* acknowledge("page", versionId)
       counts.stats = 0
-      yield* versions
+      yield* TestClock.adjust("59 seconds")
+      yield* acknowledge("page", versionId)
+      expect((yield* versions)[0]?.leases).toMatchObject([{ heardAt: start + 59_000 }])
       expect(counts.stats).toBe(0)
       yield* write(`${directory}/acks/page.json`, JSON.stringify({ versionId, problem: "no film" }))
-      yield* TestClock.adjust("25 seconds")
+      yield* TestClock.adjust("1 second")
       expect((yield* versions)[0]?.leases).toMatchObject([{ problem: "no film" }])
       expect(counts.stats).toBe(1)
     },
@@ -365,9 +367,11 @@ describe("a renewal without a change", () => {
     const file = `${directory}/acks/page.json`
     yield* acknowledge("page", versionId)
     yield* fs.remove(file)
+    yield* TestClock.adjust("1 minute")
     yield* acknowledge("page", versionId)
     expect(JSON.parse(yield* fs.readFileString(file))).toEqual({ versionId })
     yield* write(file, JSON.stringify({ versionId, problem: "no film" }))
+    yield* TestClock.adjust("1 minute")
     yield* acknowledge("page", versionId)
     expect(JSON.parse(yield* fs.readFileString(file))).toEqual({ versionId })
   })
