@@ -53,6 +53,15 @@ export const resubscribe = Schedule.exponential("1 second").pipe(
   Schedule.jittered
 )
 
+/**
+ * A receiver of alerts: a second, doubling up to five minutes, for ever. Input: whether the post surely did not arrive:
+ * then up to half a minute. A receiver that is slow, or responds with an error, may show the alert all the same, each time.
+ */
+export const delivery = Schedule.exponential("1 second").pipe(
+  Schedule.union(Schedule.spaced("5 minutes")),
+  Schedule.union(Schedule.spaced("30 seconds").pipe(Schedule.whileInput((isLost: boolean) => isLost)))
+)
+
 /** A request that may succeed later: retries after one, two and four seconds. */
 export const request = Schedule.intersect(Schedule.exponential("1 second"), Schedule.recurs(3))
 

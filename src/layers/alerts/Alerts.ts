@@ -12,17 +12,20 @@ import * as Schedule from "effect/Schedule"
 import * as JsonFile from "../../files/JsonFile.ts"
 import { endWithin, singleFlight } from "../../internal/background.ts"
 import { now } from "../../internal/monotonicMillis.ts"
-import { resubscribe } from "../../internal/Schedules.ts"
+import { excerpt } from "../../internal/printable.ts"
+import { delivery } from "../../internal/Schedules.ts"
 import { errorCode } from "../../internal/serializeError.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import type { Problem } from "../../services/Problem.ts"
 import type { Node } from "../../services/StatusSnapshot.ts"
 import { originOf } from "../httpClient/httpFailure.ts"
 import * as Requests from "../httpClient/Requests.ts"
+import { hideSecrets } from "../httpClient/secrets.ts"
 import { isGone } from "../status/problems.ts"
 import { reportOfProblems } from "../status/view.ts"
 import type { AlertOptions } from "./AlertOptions.ts"
 import { bodyOf, lineOf } from "./alertText.ts"
+import { isRefusal } from "./isRefusal.ts"
 import {
   accepted,
   due,
@@ -70,7 +73,11 @@ export const make = Effect.fnUntraced(function* (
   const alerts = yield* Ref.make(restored(saved))
   const written = yield* Ref.make(JSON.stringify(saved))
   const earlier = saved.filter(({ problem }) => !isGone(problem))
-  const receiver = originOf(Redacted.value(url))
+  const sentHeaders = Record.map(headers, Redacted.value)
+  const address = Redacted.value(url)
+  const receiver = originOf(address)
+  // The path of a hook is often a secret.
+  const hide = hideSecrets(address, { ...sentHeaders, path: new URL(address).pathname.replaceAll("/", " ") })
   const undelivered = yield* Ref.make<ReadonlyArray<Problem>>([])
   const { read, register } = yield* ControllerState
   yield* register({
@@ -119,28 +126,38 @@ export const make = Effect.fnUntraced(function* (
     const failed = Effect.fnUntraced(function* (failure: Requests.RequestFailed) {
       const { cause, retryAfter = Duration.zero, status } = failure
       const reason = reasonOf(failure)
-      if (status === undefined ? unconnected.includes(errorCode(cause) ?? "") : status !== 504) {
-        yield* Ref.update(alerts, (sent) => lost(sent, before, post))
-      }
-      if (status !== undefined && !unavailable.includes(status)) {
-        yield* Ref.update(alerts, (sent) => refused(sent, post, reason, seen.monotonic))
-      }
+      const isRefused = status !== undefined && !unavailable.includes(status)
+      const isLost = status === undefined ? unconnected.includes(errorCode(cause) ?? "") : status !== 504
+      if (isLost) yield* Ref.update(alerts, (sent) => lost(sent, before, post))
+      if (isRefused) yield* Ref.update(alerts, (sent) => refused(sent, post, reason, seen.monotonic))
       const text = `Alerts cannot be delivered to ${receiver}, and Vitrine tries again until it works: ${reason}`
       yield* Ref.set(undelivered, [
         { code: "alerts:undelivered", severity: "warning", subject: receiver, text }
       ])
       yield* save
-      return yield* Effect.delay(Effect.fail(reason), retryAfter)
+      return yield* Effect.delay(Effect.fail(isLost && !isRefused), retryAfter)
     })
     yield* requests
       .attempt({
-        url: Redacted.value(url),
-        headers: Record.map(headers, Redacted.value),
+        url: address,
+        headers: sentHeaders,
         body: JSON.stringify(bodyOf(post, { ...seen, node, standing })),
         follows: false,
         isStatusOnly: true
       })
-      .pipe(Effect.catchAll(failed))
+      .pipe(
+        Effect.filterOrElse(
+          ({ text }) => !isRefusal(text),
+          ({ status, text }) =>
+            new Requests.RequestFailed({
+              url: receiver,
+              status,
+              detail: `it responds ${status}, and says: ${excerpt(hide(text))}`,
+              isTransient: false
+            })
+        ),
+        Effect.catchAll(failed)
+      )
     yield* Ref.update(alerts, (sent) => accepted(sent, post))
     yield* Ref.set(undelivered, [])
     yield* save
@@ -149,7 +166,7 @@ export const make = Effect.fnUntraced(function* (
 
   yield* Effect.forkScoped(Effect.repeat(look, Schedule.spaced(checkEvery)))
   yield* deliver.pipe(
-    Effect.retry(resubscribe),
+    Effect.retry(delivery),
     Effect.flatMap((isPosted) => (isPosted ? Effect.void : Effect.sleep(checkEvery))),
     Effect.forever,
     Effect.forkScoped
@@ -159,7 +176,7 @@ export const make = Effect.fnUntraced(function* (
 const reasonOf = ({ detail, reason, redirectsTo, status }: Requests.RequestFailed): string =>
   redirectsTo !== undefined
     ? `it redirects to ${redirectsTo}, which alerts do not follow: set the new address as "url"`
-    : status !== undefined
+    : status !== undefined && status > 299
       ? `it responds ${status}`
       : reason === "Timeout"
         ? `no response within ${postTimeout / 1000} seconds`

@@ -93,7 +93,10 @@ export interface Request<E = never> extends Get.RequestOptions {
   readonly url: string
   /** Whether the cached response is returned if the server says that nothing has changed. Default false. */
   readonly remembers?: boolean
-  /** Whether only the status counts: the body is not read. Default false. */
+  /**
+   * Whether only the status counts: of a successful response, the text is what comes in time, at most 64 KiB; it may be
+   * empty. The text of any other response is not read. Default false.
+   */
   readonly isStatusOnly?: boolean
   /**
    * For a response that lasts as long as the connection. Called when the response begins; returns the function that
@@ -154,13 +157,18 @@ export const make = Effect.fnUntraced(function* ({
       if (status === 304 && before !== undefined) return renewed(before.answer, headers)
       isAnswered = true
       const isNotReady = status === 202 && isRead
+      const inTime = Body.readText(response, maxErrorBytes).pipe(
+        withTimeout(Math.min(maxTextMillis, maxTimeout / 2), () => "TooLate" as const),
+        Effect.orElseSucceed(() => "")
+      )
       if (status >= 200 && status <= 299 && !isNotReady) {
         const begun = { url: href, status, headers }
         if (listen !== undefined) {
           const use = yield* listen(begun)
           yield* Body.forEachText(response, use)
         }
-        if (isStatusOnly || listen !== undefined) return { ...begun, text: "" }
+        if (listen !== undefined) return { ...begun, text: "" }
+        if (isStatusOnly) return { ...begun, text: yield* inTime }
         const text = yield* Effect.tapError(Body.readText(response, maxBytes, option), () =>
           Effect.sync(() => {
             coding = "identity"
@@ -168,13 +176,7 @@ export const make = Effect.fnUntraced(function* ({
         )
         return { ...begun, text: text.replace(/^\s*\ufeff/, "") }
       }
-      const body = isStatusOnly
-        ? ""
-        : yield* Body.readText(response, maxErrorBytes).pipe(
-            withTimeout(Math.min(maxTextMillis, maxTimeout / 2), () => "TooLate" as const),
-            Effect.orElseSucceed(() => ""),
-            Effect.map(plainJson)
-          )
+      const body = isStatusOnly ? "" : plainJson(yield* inTime)
       const message = serverMessage(body)
       const isTransient = passes(status)
       return yield* new RequestFailed({

@@ -43,8 +43,8 @@ interface Posted {
   readonly problems?: ReadonlyArray<Problem & { readonly key: string; readonly change: string }>
 }
 
-/** A status with headers, or no response. */
-type Answer = number | Readonly<Record<string, string>> | "nothing"
+/** A status with headers, the text of a successful response, or no response. */
+type Answer = number | Readonly<Record<string, string>> | { readonly says: string } | "nothing"
 
 /** A receiver on a real socket, with the posts that it has accepted and refused. */
 const openReceiver = Effect.gen(function* () {
@@ -65,6 +65,7 @@ const openReceiver = Effect.gen(function* () {
       if (given === 200) accepted.push(json)
       else refused.push(json.text)
       if (given === "nothing") held.add(response)
+      else if (typeof given === "object" && "says" in given) response.end(given.says)
       else if (typeof given === "number") response.writeHead(given).end()
       else response.writeHead(Number(given.status), given).end()
     })
@@ -257,6 +258,25 @@ describe("a receiver", () => {
     })
   )
 
+  it.scoped("that says in a successful response that it refuses the alert has not accepted it", () =>
+    Effect.gen(function* () {
+      const { answers, lasts, problems, texts } = yield* setUp
+      answers(() => ({ says: '{"errcode":310000,"errmsg":"no match at /hooks/very-secret"}' }))
+      yield* lasts("1 minute", broken("left"))
+      expect(yield* problems).toMatchObject([
+        {
+          code: "alerts:undelivered",
+          text: expect.stringMatching(
+            /until it works: it responds 200, and says: \{"errcode":310000,"errmsg":"no match at \/hooks\/<apiKey>"\}$/
+          )
+        }
+      ])
+      answers(() => ({ says: '{"errcode":0,"errmsg":"ok"}' }))
+      yield* lasts("1 minute", broken("left"))
+      expect([texts(), yield* problems]).toEqual([[], []])
+    })
+  )
+
   it.scoped("is asked again when its Retry-After is over, and not sooner", () =>
     Effect.gen(function* () {
       const { answers, lasts, problems, refused, texts } = yield* setUp
@@ -297,8 +317,10 @@ describe("a receiver", () => {
       answers(() => "nothing")
       yield* lasts("1 minute", broken("left"))
       expect(refused.length).toBeGreaterThan(1)
+      yield* lasts("19 minutes", broken("left"))
+      expect(refused.length).toBeLessThan(15)
       answers(() => 200)
-      yield* lasts("1 minute")
+      yield* lasts("6 minutes")
       expect(texts()).toEqual([`Hall 3: over: ${sentence("left")}`])
     })
   )

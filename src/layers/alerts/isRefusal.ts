@@ -1,0 +1,37 @@
+/**
+ * Finds out whether a receiver refuses an alert although its status says that it accepts the alert, as several chats do.
+ */
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+
+const parse = Schema.decodeOption(Schema.parseJson())
+
+/** Values of `status` and `result`. */
+const failures: ReadonlySet<unknown> = new Set(["error", "fail", "failed", "failure"])
+
+/** Up to here, a `code` may be a status of HTTP that is no failure. */
+const lastSuccess = 299
+
+/**
+ * Whether the body of a successful response says that the alert was not delivered: `ok` or `success` that is false, an
+ * `errcode` that is not 0, a `code` of a failure, an `error`, a failed `status`, or the text of Teams. Any other body, or
+ * none, counts as accepted.
+ */
+export const isRefusal = (body: string): boolean =>
+  Option.match(parse(body), {
+    onNone: () => body.includes("delivery failed with error"),
+    onSome: (said) => {
+      if (!Predicate.isRecord(said)) return false
+      const { code, errcode, error, ok, result, status, success } = said
+      return (
+        ok === false ||
+        success === false ||
+        (Predicate.isNumber(errcode) && errcode !== 0) ||
+        (Predicate.isNumber(code) && code > lastSuccess) ||
+        (Predicate.isString(error) ? error !== "" : Predicate.isRecord(error)) ||
+        failures.has(status) ||
+        failures.has(result)
+      )
+    }
+  })

@@ -1,0 +1,39 @@
+import { describe, expect, it } from "@effect/vitest"
+import { isRefusal } from "../../../src/layers/alerts/isRefusal.ts"
+
+describe("a receiver that responds with a success", () => {
+  it.each([
+    ["Slack's API", '{"ok":false,"error":"channel_not_found"}'],
+    ["Telegram", '{"ok":false,"error_code":403,"description":"Forbidden"}'],
+    ["DingTalk and WeCom", '{"errcode":310000,"errmsg":"keywords not in content"}'],
+    ["Feishu", '{"code":19001,"msg":"param invalid"}'],
+    ["Rocket.Chat", '{"success":false,"error":"Invalid integration id or token provided."}'],
+    ["an API of Google", '{"error":{"code":400,"message":"Message is longer than 4096 characters"}}'],
+    ["Zulip", '{"result":"error","msg":"Malformed API key"}'],
+    ["JSend", '{"status":"fail","data":{"title":"A title is required"}}'],
+    [
+      "Teams",
+      "Webhook message delivery failed with error: Microsoft Teams endpoint returned HTTP error 429 with ContextId tcid=1"
+    ]
+  ])("refuses the alert if its body says so: %s", (_, body) => {
+    expect(isRefusal(body)).toBe(true)
+  })
+
+  it.each([
+    "",
+    "ok",
+    "1",
+    "null",
+    "[]",
+    "<html>Message received</html>",
+    '{"ok":true,"error":null}',
+    '{"errcode":0,"errmsg":"ok"}',
+    '{"StatusCode":0,"StatusMessage":"success","code":0,"data":{},"msg":"success"}',
+    '{"code":200,"message":"success"}',
+    '{"status":"success","message":"Event processed","dedup_key":"1"}',
+    '{"id":"x","event":"message","topic":"t","message":"Webhook of the lamp: error"}',
+    '{"error":""}'
+  ])("accepts the alert otherwise: %s", (body) => {
+    expect(isRefusal(body)).toBe(false)
+  })
+})
