@@ -180,8 +180,11 @@ const trouble = (targets) => {
   return dialog === undefined ? undefined : `a dialog is open: ${withoutSecrets(dialog)}`
 }
 
-/** Addresses in a text may have a user and password, or a token in the query. */
-const withoutSecrets = (text) => text.replace(/(?<=\S)[?#]\S+/g, "").replace(/\/\/[^\s/]*@/g, "//")
+/** Addresses in a text may have a user and password, or a token in the query. They have a slash, a file's ending or a parameter. */
+const withoutSecrets = (text) =>
+  text.replace(/\S+/g, (word) =>
+    /\/|=|\.\w+[?#]/.test(word) ? word.replace(/(?<=.)[?#].+/, "").replace(/\/\/[^/]*@/g, "//") : word
+  )
 
 /** The first frame of a screencast: a screenshot that is made smaller changes the page on the screen for a moment. */
 const draw = async ({ send }, target) => {

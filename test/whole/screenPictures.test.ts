@@ -30,7 +30,7 @@ const exhibit = `<!doctype html>
   document.documentElement.style.background = query.get("colour")
   const actions = {
     hang: () => { for (;;); },
-    ask: () => alert("Call http://me:word@127.0.0.1/help?token=secret or /help?token=secret now")
+    ask: () => alert("Call http://me:word@127.0.0.1/help?token=secret or /help?token=secret now. Delete?Yes C#minor")
   }
   setTimeout(actions[query.get("do")], 1000)
 </script>
@@ -203,7 +203,7 @@ describe.skipIf(isMissing("chromium"))("a picture of a screen", () => {
 
   it.scopedLive.each([
     ["hang", "the page hangs: no picture within 5 seconds"],
-    ["ask", "a dialog is open: Call http://127.0.0.1/help or /help now"]
+    ["ask", "a dialog is open: Call http://127.0.0.1/help or /help now. Delete\\?Yes C#minor"]
   ] as const)("is the reason in words, if a page does not draw: %s", ([action, reason]) =>
     Effect.gen(function* () {
       const { address, sees } = yield* makeHall
