@@ -43,7 +43,9 @@ const changes = [
 
 const versionsReport = (isHeld: boolean) => {
   const ids = [...versions.older.toReversed(), versions.latest, ...(isHeld ? [versions.waiting] : [])]
+  const isReleased = { released: { at: ago(2 * hours), until: ago(2 * hours) } }
   return {
+    ...(isHeld ? {} : isReleased),
     versions: ids.map((versionId, index) => {
       const words = changes[ids.length - 1 - index]
       return {

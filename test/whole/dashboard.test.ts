@@ -493,6 +493,14 @@ describe.skipIf(isMissing("chromium"))("a page of the dashboard", () => {
       })
     )
 
+    it.scoped("says that the end of a hold has released the active version", () =>
+      Effect.gen(function* () {
+        const page = yield* openState("well", ...desktop)
+        const words = yield* Effect.promise(() => page.locator("main").innerText())
+        expect(words).toMatch(/, the hold until .* has ended/)
+      })
+    )
+
     it.scoped("has its own typeface, and unfolds long lists by the keyboard", () =>
       Effect.gen(function* () {
         const page = yield* openState("well", ...desktop)
