@@ -21,6 +21,16 @@ export const now: Effect.Effect<Now> = Effect.map(Effect.clock, (clock) => ({
   monotonic: unsafeMonotonicMillis(clock)
 }))
 
+/** The least distance of a time from the future, in milliseconds: clocks are corrected by less all the time. */
+const futureMs = 5000
+
+/**
+ * Whether so much time has passed since a time of day. A time in the future is from before somebody set the clock back:
+ * it counts as long ago, because a problem would not be told for hours otherwise.
+ */
+export const hasPassed = (millis: number, since: number, now: number): boolean =>
+  now - since >= millis || since - now > futureMs
+
 /** How much the distance of the two clocks varies by itself, in milliseconds. */
 const jitterMs = 20
 

@@ -2,6 +2,7 @@
  * The rows and problems of a replica's hub: copying versions from the hub, and reporting to it.
  */
 import { vitrineVersion } from "../../internal/machine.ts"
+import { hasPassed } from "../../internal/monotonicMillis.ts"
 import type { Problem } from "../../services/Problem.ts"
 import type { ContentState, Reports, Upstream } from "../../services/Slices.ts"
 import type { Row, Tone } from "../../services/StatusSnapshot.ts"
@@ -60,7 +61,7 @@ export const rows = ({ copiedFrom, reports }: HubState): ReadonlyArray<Row> => [
 const hubSilentMs = 30_000
 
 const reportsProblems = ({ problem, to }: Reports, now: number): ReadonlyArray<Problem> =>
-  problem === undefined || now - Date.parse(problem.since) < hubSilentMs
+  problem === undefined || !hasPassed(hubSilentMs, Date.parse(problem.since), now)
     ? []
     : [
         {

@@ -4,6 +4,7 @@
 import * as Duration from "effect/Duration"
 import * as Struct from "effect/Struct"
 import { countsText } from "../../internal/contentCounts.ts"
+import { hasPassed } from "../../internal/monotonicMillis.ts"
 import { countText, sizeText } from "../../internal/readable.ts"
 import { defined } from "../../internal/schemas.ts"
 import type { Problem } from "../../services/Problem.ts"
@@ -133,10 +134,10 @@ export const problems = (
     found.push({ code: "content:failing", severity, subject: name, text, since: failingSince })
   }
   for (const source of failingIn(slice)) {
-    const severity = now - Date.parse(source.since) >= Duration.toMillis(failingFor) ? "error" : "warning"
+    const isLasting = hasPassed(Duration.toMillis(failingFor), Date.parse(source.since), now)
     found.push({
       code: "content:failing",
-      severity,
+      severity: isLasting ? "error" : "warning",
       subject: source.sourceId,
       text: failingText(source),
       since: source.since

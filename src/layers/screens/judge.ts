@@ -7,9 +7,9 @@ import { playersOf } from "./players.ts"
 import { screensOf } from "./screens.ts"
 import { unwatchedScreens } from "./unwatched.ts"
 
-export const judge: Judge = ({ knownSince, now, readAt, state }) => {
+export const judge: Judge = ({ knownSince, now, readAt, startedAt, state }) => {
   const screens = screensOf(state, now, readAt, knownSince)
-  const context = { now, state, screens, players: playersOf(state, now, knownSince) }
+  const context = { now, state, screens, players: playersOf(state, now, knownSince, startedAt) }
   return {
     ...context,
     reports: [

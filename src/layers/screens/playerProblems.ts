@@ -2,6 +2,7 @@
  * The problems of a player: those that the hub finds, and those that the player reports.
  */
 
+import { hasPassed } from "../../internal/monotonicMillis.ts"
 import { excerpt } from "../../internal/printable.ts"
 import { durationText } from "../../internal/readable.ts"
 import { defined } from "../../internal/schemas.ts"
@@ -81,7 +82,7 @@ export function* problemsOf(player: Omit<PlayerStatus, "problems">, hub: Hub): G
       const { since: _, ...clock } = problem("player:clock", "warning", clockText(lastReport))
       yield clock
     }
-    if (word === "behind" && since !== undefined && hub.now - Date.parse(since) > behindMs) {
+    if (word === "behind" && since !== undefined && hasPassed(behindMs, Date.parse(since), hub.now)) {
       const text = `has been behind since ${since}: it has ${versionText(lastReport)}. See the reason in its own status`
       yield problem("player:behind", "warning", text)
     }

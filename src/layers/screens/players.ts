@@ -19,14 +19,18 @@ import { awayCodes, isAwayWord } from "./screens.ts"
 
 type State = Pick<GlobalState, "plugins" | "system">
 
+/** How long a content server may take to start on a slow disk, in milliseconds. */
+const startingMs = 10 * 60_000
+
 /**
  * The worst first. `knownSince` is when the players of a content server were first read: without a content server, which
- * may still be starting, no player is missed.
+ * may still be starting, no player is missed for ten minutes after the start of the controller.
  */
 export const playersOf = (
   state: State,
   now: number,
-  knownSince: (server: string) => number | undefined = () => Date.parse(state.system.startTime)
+  knownSince: (server: string) => number | undefined = () => Date.parse(state.system.startTime),
+  startedAt = Date.parse(state.system.startTime)
 ): ReadonlyArray<PlayerStatus> => {
   const { players = [], startTime } = state.system
   const expected = new Map(players.map((player) => [player.id, player]))
@@ -35,7 +39,7 @@ export const playersOf = (
   const servers = contentServersOf(state)
   const receiver = servers.find(([, { players }]) => players !== undefined)
   const [server] = receiver ?? servers[0] ?? []
-  const since = server === undefined ? undefined : knownSince(server)
+  const since = server === undefined ? startedAt + startingMs : knownSince(server)
   const hub = { now, since, takesReports: receiver !== undefined }
   const judge = (id: string, reported: Reported | undefined): PlayerStatus => {
     const { hours, label } = expected.get(id) ?? {}

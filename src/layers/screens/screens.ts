@@ -2,6 +2,7 @@
  * The screens: the state of each as one of the fixed words, its problems, and its row in the status.
  */
 import * as Order from "effect/Order"
+import { hasPassed } from "../../internal/monotonicMillis.ts"
 import { defined } from "../../internal/schemas.ts"
 import type { Problem } from "../../services/Problem.ts"
 import type { ContentState, Screen, TransportState } from "../../services/Slices.ts"
@@ -223,7 +224,7 @@ function* problemsOf(
     text: `Screen ${name} ${text}`
   })
   const begun = defined({ since })
-  const lasts = (millis: number) => since === undefined || now - Date.parse(since) >= millis
+  const lasts = (millis: number) => since === undefined || hasPassed(millis, Date.parse(since), now)
 
   if (word === "behind") {
     const text = `has been behind since ${since}: it still shows version ${lastReport?.versionId}. If this continues, load its page again`

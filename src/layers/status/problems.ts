@@ -100,7 +100,7 @@ export interface Remembered {
   readonly over: ReadonlyMap<string, number>
   /** By plugin: the last report, and since when none can be made of its slice. */
   readonly reports: ReadonlyMap<string, { readonly report: PluginReport; readonly failingSince?: number }>
-  /** By plugin: when its live fields were first known, in milliseconds since 1970. */
+  /** By plugin: when its live fields were first known, in milliseconds since the start of the controller. */
   readonly knownSince: ReadonlyMap<string, number>
   /** The problems from before the restart, once they were recalled. */
   readonly earlier?: ReadonlyArray<OwnedProblem>

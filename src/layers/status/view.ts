@@ -36,29 +36,33 @@ type Reports = ReadonlyArray<readonly [plugin: string, report: PluginReport]>
 
 /**
  * Judges the screens and players of a state. `readAt` is the time at which the fields of a plugin were read, `knownSince`
- * the time of the first view with fields.
+ * the time of the first view with fields, `startedAt` that of the start of the controller; both by the present time of day.
  */
 export type Judge = (
   input: Pick<ReportContext, "now" | "state"> & {
     readonly readAt: (plugin: string) => number
     readonly knownSince: (plugin: string) => number | undefined
+    readonly startedAt: number
   }
 ) => Pick<ReportContext, "players" | "screens"> & { readonly reports: Reports }
 
 export const viewOf =
   (judge: Judge): MakeView<Remembered> =>
   (input, before = nothingRemembered) => {
-    const { now, plugins, system } = input
+    const { now, plugins, system, uptimeMs } = input
     const state = { system, plugins: slicesIn(plugins), _version: input.version }
     const times = new Map(
       plugins.flatMap(({ name, readAt }) => (readAt === undefined ? [] : [[name, readAt]]))
     )
     const readAt = (plugin: string) => times.get(plugin) ?? now
-    const since = before === nothingRemembered ? Date.parse(system.startTime) : now
+    const since = before === nothingRemembered ? 0 : uptimeMs
     const known = plugins.flatMap(({ fields, name, unread }) =>
       fields === undefined && unread !== undefined ? [] : [[name, since] as const]
     )
     const knownSince = new Map([...known, ...before.knownSince])
+    // By the present time of day, which somebody may have set since the start.
+    const startedAt = now - uptimeMs
+    const presentSince = new Map([...knownSince].map(([name, at]) => [name, startedAt + at]))
     const {
       players,
       reports: judged,
@@ -66,7 +70,8 @@ export const viewOf =
     } = judge({
       now,
       readAt,
-      knownSince: (plugin) => knownSince.get(plugin),
+      knownSince: (plugin) => presentSince.get(plugin),
+      startedAt,
       state
     })
     const made = reportsOf(input, { now, state, screens, players }, before.reports)
@@ -77,14 +82,14 @@ export const viewOf =
       recall(before, all.find(({ earlier }) => earlier !== undefined)?.earlier, at),
       foundIn({ now, players, reports, screens, state }),
       at,
-      unwatchedBy(reports, input.uptimeMs)
+      unwatchedBy(reports, uptimeMs)
     )
     // A mute may be about a problem that is no longer watched.
     const problems = withMutes(state, now)(standing)
     const sections = [...all.flatMap(({ sections = [] }) => sections), ...muteSections(state, now)]
     const { mode, node, startTime } = system
     const view = {
-      header: { startTime, uptimeMs: input.uptimeMs, mode, ...defined({ node }) },
+      header: { startTime, uptimeMs, mode, ...defined({ node }) },
       sections: sections.toSorted(
         (one, other) => (one.order ?? defaultOrder) - (other.order ?? defaultOrder)
       ),

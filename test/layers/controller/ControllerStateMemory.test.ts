@@ -420,6 +420,23 @@ describe("a plugin whose live fields cannot be read", () => {
     expect(yield* codes).toEqual(["screen:never-seen", "screen:never-seen"])
   })
 
+  it.scoped("misses a screen as soon, although somebody sets the clock back", () =>
+    withJumpingClock(({ adjust, set }) =>
+      Effect.gen(function* () {
+        const { read, register } = yield* ControllerState
+        const slice = { kind: "content", sources: {}, versionId: "1" }
+        yield* read
+        yield* set(7_200_000)
+        yield* register({ name: "content", slice, report: reportedContent })
+        yield* read
+        yield* set(-7_200_000)
+        yield* adjust("15 seconds")
+        const { problems } = (yield* read).view
+        expect(problems.map(({ code }) => code)).toEqual(["screen:never-seen", "screen:never-seen"])
+      }).pipe(Effect.provide(layer("persistent", identity)))
+    )
+  )
+
   scenario("says why they fail", function* ({ read, register }) {
     yield* register({ name: "lamp", live: Effect.fail(new Error("no answer")) })
     yield* read

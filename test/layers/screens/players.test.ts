@@ -252,10 +252,20 @@ describe("a player is", () => {
     expect(codesAt(plugins, 360)).toEqual(["player:never-seen"])
   })
 
+  it("missed eleven minutes after the start if this machine has no content server at all", () => {
+    const { plugins, ...state } = stateOf({ expected })
+    const codesAt = (seconds: number) =>
+      playersOf({ ...state, plugins: {} }, start + seconds * 1000).flatMap(({ problems }) =>
+        problems.map(({ code }) => code)
+      )
+    expect(codesAt(659)).toEqual([])
+    expect(codesAt(660)).toEqual(["player:never-seen"])
+  })
+
   it("behind if it has another version for longer than a minute and copies nothing", () => {
     const players = [{ ...hall3, versionId: older, heardAt: at(60) }]
-    expect(wordAt({ players }, 60)).toEqual(["behind", undefined])
-    expect(playersAt({ players }, 61)).toMatchObject([
+    expect(wordAt({ players }, 59)).toEqual(["behind", undefined])
+    expect(playersAt({ players }, 60)).toMatchObject([
       {
         word: "behind",
         since: at(0),
@@ -268,7 +278,8 @@ describe("a player is", () => {
         ]
       }
     ])
-    expect(wordAt({ players, content: { activeSince: at(5) } }, 65)).toEqual(["behind", undefined])
+    expect(wordAt({ players, content: { activeSince: at(5) } }, 64)).toEqual(["behind", undefined])
+    expect(wordAt({ players, content: { activeSince: at(7200) } }, 64)).toEqual(["behind", "player:behind"])
     const copying = players.map((player) => ({ ...player, copiedPercent: 40 }))
     expect(wordAt({ players: copying }, 61)).toEqual(["copying", undefined])
   })

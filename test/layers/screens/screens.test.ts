@@ -175,6 +175,13 @@ describe("a screen is", () => {
     expect(problemsAt(hidden, 15)).toMatchObject([{ code: "screen:hidden", since: at(5) }])
   })
 
+  it("a problem at once if it was hidden or closed before somebody set the clock back", () => {
+    const times = { until: at(125), closedAt: at(7200) }
+    expect(codes({ screens: [{ ...page, ...times }], expected }, 20)).toEqual(["screen:closed"])
+    const hidden = { ...page, visible: false, hiddenSince: at(7200) }
+    expect(codes({ screens: [hidden], expected }, 20)).toEqual(["screen:hidden"])
+  })
+
   it("a problem if it reports what it cannot show", () => {
     const screens = [{ ...page, visible: false, problem: "no film", problemSince: at(1) }]
     expect(words({ screens }, 2)).toEqual(["problem"])
