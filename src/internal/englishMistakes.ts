@@ -76,7 +76,7 @@ const limits: Readonly<Record<Limit, string>> = {
 }
 
 /** A function in `steps`. */
-interface StepCalled {
+export interface StepCalled {
   readonly number: number
   readonly name: string
 }

@@ -67,7 +67,7 @@ const isEmpty = (value: unknown): boolean =>
 const other = 1e9
 
 /** Equal for languages that people read as one: "de_AT" and "de-at", and both codes of Hebrew. */
-const hyphened = (code: unknown) => `${code}-`.replaceAll("_", "-").toLowerCase().replace(/^iw-/, "he-")
+const hyphened = (code: unknown) => `${code}-`.replace(/_/g, "-").toLowerCase().replace(/^iw-/, "he-")
 
 /**
  * The rank of a language, the lowest first. "de" matches "de", then "de-DE"; "de-AT" matches "de-AT", then "de_AT", then
