@@ -5,7 +5,7 @@ import { gzipSync } from "node:zlib"
 import { expect } from "@effect/vitest"
 import { aiff, annexed, avi, glb, jpeg, movie, mpeg, pdf, png, pointer, unended, webp, wma } from "./bytes.ts"
 import { decodeRecords, pathOf, published, quiet, refused, rule, warned } from "./harness.ts"
-import { linked, pasted, type World } from "./readers.ts"
+import { linked, pasted, type ReaderName, type World } from "./readers.ts"
 
 type Bytes = string | Uint8Array
 
@@ -14,27 +14,43 @@ const worldOf = (file: string, bytes: Bytes): World => ({
   files: { [file]: bytes }
 })
 
+/** Files that no record needs. In a folder, a record needs each file that it names. */
+const unneeded = (reader: ReaderName, files: Readonly<Record<string, Bytes>>): World => ({
+  documents: {
+    objects: Object.keys(files).map((file) =>
+      reader === "folder"
+        ? { id: `object of ${file.replace(".", " ")}` }
+        : { id: file, picture: linked(file) }
+    )
+  },
+  files
+})
+
 export const files = [
   rule(
     1,
     "Something else in the place of a picture, film, sound or PDF is found: a web page, text, JSON, a pointer of Git LFS or git-annex, a file of another kind, nothing",
     "refuse if a record names it and it is not `optional`, and whatever is empty; else warn",
     "● ● ● ● ● ● ●",
-    function* ({ each, open }) {
-      const cases: Record<string, readonly [string, Bytes]> = {
-        "a web page": ["bell.jpg", "<!doctype html><title>Log in</title>"],
-        text: ["bell.png", "The file is not available."],
-        JSON: ["bell.mp4", '{"error":"not found"}'],
-        "a pointer": ["bell.mp3", pointer],
-        "a pointer of git-annex": ["bell.png", annexed],
-        "a compressed drawing": ["bell.svg", gzipSync("<svg/>")],
-        "a PDF": ["bell.jpg", `%PDF-1.7\n${"x".repeat(500)}`],
-        "a picture": ["bell.mp4", jpeg],
-        nothing: ["bell.pdf", ""]
+    function* ({ each, open, reader }) {
+      const others: Record<string, Bytes> = {
+        "page.jpg": "<!doctype html><title>Log in</title>",
+        "text.png": "The file is not available.",
+        "error.mp4": '{"error":"not found"}',
+        "pointer.mp3": pointer,
+        "annexed.png": annexed,
+        "document.jpg": `%PDF-1.7\n${"x".repeat(500)}`,
+        "picture.mp4": jpeg,
+        "compressed.svg": gzipSync("<svg/>")
       }
-      yield* each(cases, function* ([file, bytes]) {
-        const { fetch } = yield* open(worldOf(file, bytes))
-        refused(yield* fetch, "bell")
+      const optional = yield* (yield* open(unneeded(reader, others), { isOptional: true })).fetch
+      yield* each(others, function* (_, file) {
+        // A file that is text is not even saved.
+        const isSaved = reader === "folder" || /^(?:document|picture|compressed)/.test(file)
+        warned(optional, isSaved ? "file:wrong" : "file:missing", file)
+      })
+      yield* each({ page: others["page.jpg"] ?? "", nothing: "" }, function* (bytes) {
+        refused(yield* (yield* open(worldOf("bell.jpg", bytes))).fetch, "bell")
       })
     }
   ),
@@ -44,21 +60,25 @@ export const files = [
     "A picture, film or sound that is cut is found, also without `sharp` (MP4, QuickTime, M4A, AVIF, HEIC, WebP and WAV by their length; models in GLB too; JPEG, PNG, GIF, SVG and PDF by their end, films without an index, in a JPEG behind its first scan: phones put bytes behind it, thumbnails have ends of their own)",
     "as 1",
     "● ● ● ● ● ● ●",
-    function* ({ each, open }) {
+    function* ({ each, open, reader }) {
       const thumbnail = Buffer.concat([jpeg.subarray(0, 2), segment(0xe1, jpeg), jpeg.subarray(2)])
-      const cases: Record<string, readonly [string, Bytes]> = {
-        "a cut JPEG with a whole thumbnail": ["bell.jpg", thumbnail.subarray(0, -900)],
-        "a cut PNG": ["bell.png", png.subarray(0, -14)],
-        "a cut WebP": ["bell.webp", webp.subarray(0, -14)],
-        "a cut film": ["bell.mp4", movie("isom", "avc1").subarray(0, -900)],
-        "a film without its index": ["bell.mp4", unended],
-        "a cut PDF": ["bell.pdf", pdf.subarray(0, -14)],
-        "a cut model": ["bell.glb", glb.subarray(0, -14)]
+      const cuts: Record<string, Bytes> = {
+        "thumbnail.jpg": thumbnail.subarray(0, -900),
+        "picture.png": png.subarray(0, -14),
+        "picture.webp": webp.subarray(0, -14),
+        "film.mp4": movie("isom", "avc1").subarray(0, -900),
+        "unended.mp4": unended,
+        "document.pdf": pdf.subarray(0, -14),
+        "model.glb": glb.subarray(0, -14)
       }
-      yield* each(cases, function* ([file, bytes]) {
-        const { fetch } = yield* open(worldOf(file, bytes))
-        refused(yield* fetch, "bell")
-      })
+      const optional = yield* (yield* open(unneeded(reader, cuts), { isOptional: true })).fetch
+      const count = Object.keys(cuts).length
+      if (reader === "folder") {
+        yield* each(cuts, function* (_, file) {
+          warned(optional, "file:cut", file)
+        })
+      } else warned(optional, "file:cut", `${count} files`)
+      refused(yield* (yield* open(worldOf("bell.png", png.subarray(0, -14)))).fetch, "bell")
       const { fetch } = yield* open(worldOf("bell.jpg", Buffer.concat([thumbnail, Buffer.alloc(500)])))
       quiet(yield* fetch)
     }

@@ -44,21 +44,21 @@ export const names = [
         Cyrillic: "titlе"
       }
       const museum = yield* open({
-        documents: Object.fromEntries(
-          Object.entries(alike).map(([document, name]) => [
-            document,
-            [{ id: "bell", title: "Bell", [name]: "Bells" }]
-          ])
-        )
+        documents: {
+          ...Object.fromEntries(
+            Object.entries(alike).map(([document, name]) => [
+              document,
+              [{ id: "bell", title: "Bell", [name]: "Bells" }]
+            ])
+          ),
+          inside: [{ id: "bell", name: { de: "Glocke", DE: "Uhr" } }]
+        }
       })
       const outcome = yield* museum.fetch
       yield* each(alike, function* (_, document) {
         warned(outcome, "names:alike", document, "title")
       })
-      const inside = yield* open({
-        documents: { objects: [{ id: "bell", name: { de: "Glocke", DE: "Uhr" } }] }
-      })
-      warned(yield* inside.fetch, "names:alike", "objects", "name.de", "name.DE")
+      warned(outcome, "names:alike", "inside", "name.de", "name.DE")
       if (reader === "folder" || reader === "tables") {
         const settings = [{ id: "title", Key: "title", Value: "Bells" }]
         const museum = yield* open({ documents: { settings }, isCsv: true }, { keyValueTables: ["settings"] })

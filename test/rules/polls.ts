@@ -30,7 +30,7 @@ export const polls = [
       const away: Change = ({ url }) =>
         reader !== "tables" || url.includes("/webhooks/") ? { status: 503, body: Buffer.from("busy") } : {}
       const museum = yield* open(world())
-      expect(yield* museum.run("1 minute")).toMatchObject({ problems: [] })
+      expect(yield* museum.run("10 seconds")).toMatchObject({ problems: [] })
       const writing = reader === "folder" ? () => museum.give(world()) : undefined
       if (writing === undefined) museum.give({ ...world(), change: away })
       if (writing !== undefined)
@@ -38,7 +38,7 @@ export const polls = [
       const { problems } = yield* museum.run("2 minutes", writing)
       expect(problems).toEqual([expect.stringContaining("museum")])
       museum.give({ documents: { objects: [{ id: "bell", title: "newest" }] } })
-      const after = yield* museum.run("3 minutes")
+      const after = yield* museum.run("2 minutes")
       expect(after.problems).toEqual([])
       expect(after.records("objects")[0]?.title).toBe("newest")
     }
