@@ -148,6 +148,11 @@ const sentences = {
   "expect:left-out": (f: { cells: ReadonlyArray<WrongCell & { field: string }> }) => `is left out: ${f.cells.map(({ field, ...cell }) => `${field === "" ? "" : `${quoted(field)}: `}${violation(wrongCell(cell))}`).join(" ")}`,
   "more:mistakes": (f: { count: number }) => `There are ${countText(f.count, "more mistake")}.`,
   "more:left-out": (f: { count: number }) => `${countText(f.count, "more record")} left out`,
+  "records:unpublished": (f: { count: number }) => `${countText(f.count, "unpublished item")} in published ones, left out. Publish what is to be shown, or remove it from what leads to it`,
+  "list:more": (f: { count: number; total: number | undefined }) => `${countText(f.count, "record")}${f.total === undefined ? ", and the server states that there is another page" : ` of ${f.total} that the server states`}. "next", "page" or "offset" reads all pages; total: false says that this page is enough`,
+  "tables:id": (f: { name: string }) => `the column "id" is saved as ${quoted(f.name)}, because "id" is the record's own`,
+  "sanity:reference": (f: { count: number; first: string }) => `${countText(f.count, "reference")} in "asset" to no picture or file of Sanity, ${quoted(f.first)} first: nothing is downloaded for it. Query what it refers to, such as a video at another service, with its link`,
+  "directus:language": (f: { count: number; name: string; first: string }) => `${countText(f.count, "row")} of ${quoted(f.name)} without a language, left out; the item ${f.first} has the first. Choose the language in Directus, or delete the row`,
 
   "gone:document": () => `it is gone: pages that show it are empty. Bring it back${ifMeant}`,
   "gone:empty": () => `it is empty, and had records before${ifMeant}`,

@@ -144,6 +144,11 @@ export const german: Language = {
     "expect:left-out": (f) => `wird weggelassen. ${f.cells.map(({ field, ...cell }) => `${field === "" ? "" : `${quoted(field)}: `}${german.violation(wrongCell(cell))}`).join(" ")}`,
     "more:mistakes": (f) => `Es gibt ${counted(f.count, "weiteren", "weitere")} Fehler.`,
     "more:left-out": (f) => `${counted(f.count, "weiterer Eintrag wird", "weitere Einträge werden")} weggelassen.`,
+    "records:unpublished": (f) => `${counted(f.count, "Eintrag in veröffentlichten Einträgen ist", "Einträge in veröffentlichten Einträgen sind")} nicht veröffentlicht, und ${f.count === 1 ? "fehlt" : "fehlen"} hier.`,
+    "list:more": (f) => `Es sind ${counted(f.count, "Eintrag", "Einträge")}${f.total === undefined ? ", und der Server hat eine weitere Seite" : ` von ${number(f.total)}, die der Server nennt`}. „next“, „page“ oder „offset“ liest alle Seiten.`,
+    "tables:id": (f) => `Die Spalte „id“ wird als ${quoted(f.name)} gespeichert, weil „id“ der Eintrag selbst hat.`,
+    "sanity:reference": (f) => `${counted(f.count, "Verweis führt", "Verweise führen")} zu keinem Bild und keiner Datei in Sanity, zuerst ${quoted(f.first)}.`,
+    "directus:language": (f) => `${counted(f.count, "Zeile", "Zeilen")} von ${quoted(f.name)} ohne Sprache ${f.count === 1 ? "fehlt" : "fehlen"} hier, zuerst im Eintrag ${f.first}. Wählen Sie in Directus die Sprache, oder löschen Sie die Zeile.`,
 
     "gone:document": () => `Die Datei fehlt, und Seiten, die sie zeigen, sind leer. Legen Sie sie wieder in den Ordner.${ifMeant}`,
     "gone:empty": () => `Die Datei hat keine Einträge mehr.${ifMeant}`,

@@ -14,12 +14,12 @@ import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import { mistake, mistakeText } from "../../internal/mistake.ts"
 import { expects, omittable, optional } from "../../internal/Options.ts"
 import { ifUnset, isHttpBase, secret } from "../../internal/optionSchemas.ts"
 import { excerpt } from "../../internal/printable.ts"
-import { countText } from "../../internal/readable.ts"
 import { SourceError } from "../../services/SourceError.ts"
-import { note } from "../../services/Warning.ts"
+import { warningOf } from "../../services/Warning.ts"
 import { passes } from "../httpClient/httpFailure.ts"
 import type { RequestFailed } from "../httpClient/Requests.ts"
 import { Value } from "./Document.ts"
@@ -252,16 +252,18 @@ export const withoutUnpublished = (
     return Effect.as(count === 0 ? Effect.void : noticeUnpublished(count), left)
   })
 
-const noticeUnpublished = (count: number) =>
-  noticeCounted([
+const noticeUnpublished = (count: number) => {
+  const about = (count: number) => mistake("records:unpublished", {}, { count })
+  return noticeCounted([
     {
-      ...note(""),
+      ...warningOf("content:note", "", about(count)),
       about: "unpublished",
       count,
-      text: (count) =>
-        `${countText(count, "unpublished item")} in published ones, left out. Publish what is to be shown, or remove it from what leads to it`
+      text: (count) => mistakeText(about(count)),
+      mistake: about
     }
   ])
+}
 
 /**
  * A page of a collection, the one item of a value that is no collection, or a description of an unexpected response.

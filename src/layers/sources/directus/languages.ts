@@ -4,9 +4,9 @@
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as EffectRecord from "effect/Record"
+import { mistake } from "../../../internal/mistake.ts"
 import { excerpt } from "../../../internal/printable.ts"
-import { countText } from "../../../internal/readable.ts"
-import { note, type Warning } from "../../../services/Warning.ts"
+import { type Warning, warningOf } from "../../../services/Warning.ts"
 import { type Vendor, withoutUnpublished } from "../../documents/cms.ts"
 import { missingLanguages } from "../../documents/Gone.ts"
 import { type JsonObject, mapObjects } from "../../documents/jsonValues.ts"
@@ -103,9 +103,10 @@ export const readTranslations = (
       ...(removed === 0
         ? []
         : [
-            note(
-              `${countText(removed, "row")} of "${translationsField}" without a language, left out; the item ${first} has the first. Choose the language in Directus, or delete the row`,
-              translationsField
+            warningOf(
+              "content:note",
+              translationsField,
+              mistake("directus:language", {}, { count: removed, name: translationsField, first })
             )
           ])
     ]

@@ -10,12 +10,12 @@ import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import { fileName } from "../../../files/fileName.ts"
+import { mistake as mistakeOf } from "../../../internal/mistake.ts"
 import { excerpt } from "../../../internal/printable.ts"
-import { countText } from "../../../internal/readable.ts"
 import { defaultKey, recordId } from "../../../internal/recordKey.ts"
 import type { ContentSourceDefinition, FetchTarget } from "../../../services/ContentSource.ts"
 import type { SourceError } from "../../../services/SourceError.ts"
-import { note } from "../../../services/Warning.ts"
+import { warningOf } from "../../../services/Warning.ts"
 import { type Document, failedIn, fileBefore, Records, Value } from "../../documents/Document.ts"
 import { define } from "../../documents/DocumentOptions.ts"
 import * as DocumentSource from "../../documents/DocumentSource.ts"
@@ -231,20 +231,15 @@ const readWhole = Effect.fnUntraced(function* (
   const records = Array.isArray(value) ? value.length : Number.POSITIVE_INFINITY
   const stated = Either.getOrElse(statedCount(document, answer, records), (): StatedCount => ({}))
   if (stated.total !== undefined && stated.total > records) {
-    yield* notice([
-      note(`${countText(records, "record")} of ${stated.total} that the server states. ${pagesAdvice}`)
-    ])
+    yield* noticeMore(records, stated.total)
   } else if (total !== false && Array.isArray(value) && nextLink(headers) !== undefined) {
-    yield* notice([
-      note(
-        `${countText(records, "record")}, and the server states that there is another page. ${pagesAdvice}`
-      )
-    ])
+    yield* noticeMore(records, undefined)
   }
   return value
 })
 
-const pagesAdvice = '"next", "page" or "offset" reads all pages; total: false says that this page is enough'
+const noticeMore = (count: number, total: number | undefined) =>
+  notice([warningOf("content:note", "", mistakeOf("list:more", {}, { count, total }))])
 
 /** The position in a list. */
 interface Position {

@@ -16,12 +16,12 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
+import { mistake } from "../../../internal/mistake.ts"
 import { excerpt } from "../../../internal/printable.ts"
-import { countText } from "../../../internal/readable.ts"
 import type { RecordKey } from "../../../internal/recordKey.ts"
 import { type ContentSourceDefinition, changesSince } from "../../../services/ContentSource.ts"
 import type { SourceError } from "../../../services/SourceError.ts"
-import { note, type Warning } from "../../../services/Warning.ts"
+import { type Warning, warningOf } from "../../../services/Warning.ts"
 import { withoutUnpublished } from "../../documents/cms.ts"
 import { type Document, Value } from "../../documents/Document.ts"
 import { define } from "../../documents/DocumentOptions.ts"
@@ -179,8 +179,10 @@ export const withAssetUrls = (
     warnings: Option.match(Array.head(strange), {
       onNone: () => [],
       onSome: (first) => [
-        note(
-          `${countText(strange.length, "reference")} in "asset" to no picture or file of Sanity, ${JSON.stringify(excerpt(first))} first: nothing is downloaded for it. Query what it refers to, such as a video at another service, with its link`
+        warningOf(
+          "content:note",
+          "",
+          mistake("sanity:reference", {}, { count: strange.length, first: excerpt(first) })
         )
       ]
     })

@@ -9,6 +9,7 @@ import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import { mistake } from "../../../internal/mistake.ts"
 import type { DocumentSchema } from "../../../services/ContentSource.ts"
 import type { SourceError } from "../../../services/SourceError.ts"
 import {
@@ -19,7 +20,7 @@ import {
   type TableRecord,
   type TableSourceClient
 } from "../../../services/TableSourceClient.ts"
-import { note } from "../../../services/Warning.ts"
+import { warningOf } from "../../../services/Warning.ts"
 import { type Document, failedIn, Keys, Records } from "../../documents/Document.ts"
 import {
   expectedSchema,
@@ -177,7 +178,7 @@ export const savedRecords = <E>(
     const warnings = Effect.suspend(() =>
       notice([
         ...(columns.has("id")
-          ? [note(`the column "id" is saved as "${idColumn}", because "id" is the record's own`, "id")]
+          ? [warningOf("content:note", "id", mistake("tables:id", {}, { name: idColumn }))]
           : [])
       ])
     )
