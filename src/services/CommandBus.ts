@@ -7,9 +7,12 @@
  * A bus may connect several processes. Fields and results then have JSON semantics: they arrive as `JSON.parse` of
  * their `JSON.stringify`.
  */
+import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import { flow } from "effect/Function"
+import * as Option from "effect/Option"
 import type * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
@@ -39,6 +42,22 @@ export interface CommandHandler<Fields, Encoded, R> {
   /** Fields beyond these are ignored, so that clients may be newer than the controller. */
   readonly fields: Schema.Schema<Fields, Encoded>
   readonly run: (fields: Fields) => Effect.Effect<unknown, unknown, R>
+  /** The `failure` of the `CommandFailed` for an error of `run`: JSON, or `undefined` if callers cannot decode the error. */
+  readonly failureOf?: ((error: unknown) => unknown) | undefined
+}
+
+/**
+ * The error of a dispatch whose handler has failed or died.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export const failedBy = (
+  { failureOf, type }: Pick<CommandHandler<never, never, never>, "failureOf" | "type">,
+  cause: Cause.Cause<unknown>
+): CommandFailed => {
+  const failure = Option.getOrUndefined(Option.map(Cause.failureOption(cause), (error) => failureOf?.(error)))
+  return new CommandFailed({ type, cause: Cause.squash(cause), failure })
 }
 
 /**
@@ -93,11 +112,23 @@ export class CommandBus extends Context.Tag("vitrine/CommandBus")<
  * @since 0.1.0
  * @category models
  */
-export interface CommandDefinition<Fields, EncodedFields, Success, EncodedSuccess> {
+export interface CommandDefinition<
+  Fields,
+  EncodedFields,
+  Success,
+  EncodedSuccess,
+  Failure = never,
+  EncodedFailure = never
+> {
   readonly type: string
   readonly fields: Schema.Schema<Fields, EncodedFields>
   /** `Schema.Null` for a command that has no result. */
   readonly success: Schema.Schema<Success, EncodedSuccess>
+  /**
+   * The errors of its handler that callers get as they are, from another process too, such as a `Schema.TaggedError`.
+   * Other errors are the `cause` of a `CommandFailed`. Default none.
+   */
+  readonly failure?: Schema.Schema<Failure, EncodedFailure> | undefined
 }
 
 /**
@@ -106,25 +137,32 @@ export interface CommandDefinition<Fields, EncodedFields, Success, EncodedSucces
  * @since 0.1.0
  * @category models
  */
-export interface DefinedCommand<Fields, EncodedFields, Success, EncodedSuccess>
-  extends CommandDefinition<Fields, EncodedFields, Success, EncodedSuccess> {
+export interface DefinedCommand<
+  Fields,
+  EncodedFields,
+  Success,
+  EncodedSuccess,
+  Failure = never,
+  EncodedFailure = never
+> extends CommandDefinition<Fields, EncodedFields, Success, EncodedSuccess, Failure, EncodedFailure> {
   /** As `register` of the bus. A result that `success` cannot encode fails the command with `CommandFailed`. */
   readonly register: <E, R>(
     run: (fields: Fields) => Effect.Effect<Success, E, R>
   ) => Effect.Effect<void, CommandAlreadyRegistered, CommandBus | R | Scope.Scope>
 
   /**
-   * As `dispatch` of the bus. Fails with `InvalidCommandFields` if `fields` cannot encode the given fields, and with
-   * `CommandFailed` if `success` cannot decode the result, for example from another version of the handler.
+   * As `dispatch` of the bus. Fails with the error of the handler if `failure` describes it, with `InvalidCommandFields` if
+   * `fields` cannot encode the given fields, and with `CommandFailed` if `success` cannot decode the result, for example from
+   * another version of the handler.
    */
   readonly dispatch: (
     fields: Fields,
     options?: DispatchOptions
-  ) => Effect.Effect<Success, DispatchError, CommandBus>
+  ) => Effect.Effect<Success, DispatchError | Failure, CommandBus>
 }
 
 /**
- * Defines a command with its types. The bus carries the encoded fields and the encoded result.
+ * Defines a command with its types. The bus carries the encoded fields, and the encoded result or failure.
  *
  * @since 0.1.0
  * @category constructors
@@ -133,25 +171,33 @@ export const define = <
   Fields,
   EncodedFields extends Readonly<Record<string, unknown>>,
   Success,
-  EncodedSuccess
+  EncodedSuccess,
+  Failure = never,
+  EncodedFailure = never
 >(
-  definition: CommandDefinition<Fields, EncodedFields, Success, EncodedSuccess>
-): DefinedCommand<Fields, EncodedFields, Success, EncodedSuccess> => {
-  const { fields, success, type } = definition
+  definition: CommandDefinition<Fields, EncodedFields, Success, EncodedSuccess, Failure, EncodedFailure>
+): DefinedCommand<Fields, EncodedFields, Success, EncodedSuccess, Failure, EncodedFailure> => {
+  const { failure, fields, success, type } = definition
   const encodeFields = Schema.encode(fields, { errors: "all" })
   const encodeResult = Schema.encode(success)
   const decodeResult = Schema.decodeUnknown(success)
+  const failureOf = failure && flow(Schema.encodeUnknownOption(failure), Option.getOrUndefined)
+  const decodeFailure = failure && Schema.decodeUnknownOption(failure)
+  const withFailure = (error: CommandFailed): CommandFailed | Failure =>
+    Option.getOrElse(decodeFailure?.(error.failure) ?? Option.none(), () => error)
   return {
     ...definition,
     register: (run) =>
       Effect.flatMap(CommandBus, ({ register }) =>
-        register({ type, fields, run: (decoded) => Effect.flatMap(run(decoded), encodeResult) })
+        register({ type, fields, failureOf, run: (decoded) => Effect.flatMap(run(decoded), encodeResult) })
       ),
     dispatch: (given, options) =>
       Effect.gen(function* () {
         const { dispatch } = yield* CommandBus
         const encoded = yield* Effect.mapError(encodeFields(given), InvalidCommandFields.of(type))
-        const result = yield* dispatch({ ...encoded, type }, options)
+        const result = yield* dispatch({ ...encoded, type }, options).pipe(
+          Effect.catchTag("vitrine/CommandFailed", (error) => Effect.fail(withFailure(error)))
+        )
         return yield* Effect.mapError(decodeResult(result), (cause) => new CommandFailed({ type, cause }))
       })
   }
@@ -229,7 +275,9 @@ export class InvalidCommandFields extends Schema.TaggedError<InvalidCommandField
  */
 export class CommandFailed extends Schema.TaggedError<CommandFailed>()("vitrine/CommandFailed", {
   type: Schema.String,
-  cause: ErrorChain
+  cause: ErrorChain,
+  /** The error as JSON, if the definition of the command has a schema of it. */
+  failure: Schema.optional(Schema.Unknown)
 }) {
   override get message() {
     return `The command "${this.type}" failed: ${messageOf(this.cause)}`

@@ -20,6 +20,7 @@ import {
   CommandFailed,
   CommandUnavailable,
   type DispatchOptions,
+  define,
   InvalidCommandFields,
   UnknownCommand
 } from "../services/CommandBus.ts"
@@ -200,6 +201,10 @@ export const commandBusContract = (
       }
     })
 
+    scenario("gives callers the failure that a command defines", function* (commands) {
+      yield* expectFailures(commands, commands)
+    })
+
     scenario("turns a handler that is interrupted from within into a typed error", function* () {
       yield* register("work", () =>
         Effect.gen(function* () {
@@ -354,6 +359,10 @@ export const commandBusContract = (
         }
       })
 
+      pairScenario("gives callers on another instance the failure that a command defines", function* (buses) {
+        yield* expectFailures(...buses)
+      })
+
       pairScenario("lets only one of two instances register a command", function* (buses) {
         const exits = yield* Effect.forEach(
           buses,
@@ -437,6 +446,36 @@ export const expectSeveral = (commands: typeof CommandBus.Service) =>
       })
     )
     expect(result).toBe(1)
+  })
+
+class HallFull extends Schema.TaggedError<HallFull>()("test/HallFull", {
+  since: Schema.Date,
+  hint: Schema.optional(Schema.String)
+}) {}
+
+const enter = define({
+  type: "enter",
+  fields: Schema.Struct({ seats: Schema.Number }),
+  success: Schema.Null,
+  failure: HallFull
+})
+
+/** Registers a command on one bus, and dispatches it on the other. */
+const expectFailures = (one: typeof CommandBus.Service, other: typeof CommandBus.Service) =>
+  Effect.gen(function* () {
+    const full = new HallFull({ since: new Date(0) })
+    const run = ({ seats }: { readonly seats: number }) =>
+      seats === 0 ? Effect.die(full) : Effect.fail(seats > 0 ? full : "no such seat")
+    yield* Effect.provideService(enter.register(run), CommandBus, one)
+    const errorOf = (seats: number) =>
+      Effect.flip(Effect.provideService(enter.dispatch({ seats }), CommandBus, other))
+    const failure = yield* errorOf(1)
+    expect(failure).toBeInstanceOf(HallFull)
+    expect(failure).toEqual(full)
+    // A defect, and an error that the schema does not describe, stay as they are.
+    for (const seats of [0, -1]) expect(yield* errorOf(seats)).toBeInstanceOf(CommandFailed)
+    const plain = yield* Effect.flip(other.dispatch({ type: "enter", seats: 1 }))
+    expect(plain).toMatchObject({ failure: { _tag: "test/HallFull", since: "1970-01-01T00:00:00.000Z" } })
   })
 
 /** A command that needs a field. */

@@ -13,7 +13,7 @@ type Response = HttpServerResponse.HttpServerResponse
 /** The whole failure of a command; only the message of other errors. */
 const described = (error: RequestError): unknown => {
   if (error._tag === "vitrine/CommandFailed") {
-    return serializeError(error.cause)
+    return { ...serializeError(error.cause), failure: error.failure }
   }
   return "status" in error ? { message: error.message } : serializeError(error)
 }

@@ -19,12 +19,12 @@ import {
   type Command,
   CommandAlreadyRegistered,
   CommandBus,
-  CommandFailed,
   type CommandHandler,
   CommandUnavailable,
   type DispatchError,
   type DispatchOptions,
   decodeCommandFields,
+  failedBy,
   UnknownCommand
 } from "../../services/CommandBus.ts"
 
@@ -146,9 +146,7 @@ const runner = <Fields, Encoded, R>(handler: CommandHandler<Fields, Encoded, R>)
     decode(command).pipe(
       Effect.flatMap((decoded) =>
         Effect.suspend(() => run(decoded)).pipe(
-          Effect.catchAllCause((cause) =>
-            Effect.zipRight(reportDefect(cause), new CommandFailed({ type, cause: Cause.squash(cause) }))
-          )
+          Effect.catchAllCause((cause) => Effect.zipRight(reportDefect(cause), failedBy(handler, cause)))
         )
       )
     )
