@@ -40,7 +40,7 @@ export class FolderLocked extends Schema.TaggedError<FolderLocked>()("vitrine/Fo
   path: Schema.String,
   /** The socket or the named pipe of that process. */
   socket: Schema.String,
-  /** The process id that it told; absent if it does not answer. It is no proof. */
+  /** The process id in its answer; absent if it does not answer. It is no proof. */
   pid: optional(Schema.Number)
 }) {
   /** The holder of the lock for messages: `process 4711`, or that it does not answer. */
@@ -89,7 +89,7 @@ export const lockFolder = (directory: string, scratch: string) =>
 
 /** The holder of the lock of a folder. */
 export interface LockHolder {
-  /** The process id that it told. */
+  /** The process id in its answer. */
   readonly pid: Option.Option<number>
   /** Whether it still has the lock. */
   readonly isHeld: Effect.Effect<boolean>

@@ -126,11 +126,15 @@ export const optional = <A, I>(schema: Schema.Schema<A, I>, defaultValue: A) =>
   })
 
 /** A declaration, because a union would report a mistake for each of its members. */
-const orUndefined = <A, I>(schema: Schema.Schema<A, I>): Schema.Schema<A | undefined, I | undefined> =>
-  Schema.declare([schema], {
-    decode: (schema) => unlessUndefined(ParseResult.decodeUnknown(schema)),
-    encode: (schema) => unlessUndefined(ParseResult.encodeUnknown(schema))
-  })
+export const orUndefined = <A, I>(schema: Schema.Schema<A, I>): Schema.Schema<A | undefined, I | undefined> =>
+  Schema.declare(
+    [schema],
+    {
+      decode: (schema) => unlessUndefined(ParseResult.decodeUnknown(schema)),
+      encode: (schema) => unlessUndefined(ParseResult.encodeUnknown(schema))
+    },
+    { arbitrary: (arbitrary) => (fc) => fc.option(arbitrary(fc), { nil: undefined }) }
+  )
 
 const unlessUndefined =
   <A>(parse: (input: unknown, options: ParseOptions) => Effect.Effect<A, ParseResult.ParseIssue>) =>

@@ -136,7 +136,7 @@ export const whenChanged = <A, E, R, R2>(
   Effect.gen(function* () {
     const longest = yield* pauses.longest(yield* effect)
     yield* Effect.sleep(pauses.shortest)
-    // A change that is taken just as the time ends is not lost: the effect follows.
+    // A change that arrives just as the time ends is not lost: the effect follows.
     yield* Effect.timeoutOption(Queue.take(pauses.changed), Duration.subtract(longest, pauses.shortest))
   }).pipe(Effect.forever)
 
@@ -155,7 +155,7 @@ export interface LastFailure<E> {
   /** `None` if the last try worked. */
   readonly get: Effect.Effect<Option.Option<Failure<E>>>
   /** The last failure, while a retry is not allowed yet; otherwise `None`. */
-  readonly resting: Effect.Effect<Option.Option<Failure<E>>>
+  readonly paused: Effect.Effect<Option.Option<Failure<E>>>
 }
 
 /** `pause` is the time until a retry; `inRow` is 1 for the first failure, 0 for a permanent one. */
@@ -173,7 +173,7 @@ export const makeLastFailure = <E>(pause: (inRow: number, error: E) => Duration.
       ),
     worked: Ref.set(last, Option.none()),
     get: Ref.get(last),
-    resting: Effect.zipWith(Ref.get(last), monotonicMillis, (failure, now) =>
+    paused: Effect.zipWith(Ref.get(last), monotonicMillis, (failure, now) =>
       Option.filter(failure, ({ retryAt }) => now < retryAt)
     )
   }

@@ -2,6 +2,7 @@
  * Errors as data, as schemas. Apart from `serializeError.ts`, which stays small without schemas.
  */
 import * as Schema from "effect/Schema"
+import { optional } from "./schemas.ts"
 import { describe, type SerializedError as Type } from "./serializeError.ts"
 
 export { causeWithoutSecrets, messageOf, serializeError } from "./serializeError.ts"
@@ -23,10 +24,7 @@ export type SerializedError = Type
 export const SerializedError: Schema.Schema<SerializedError> = Schema.Struct({
   name: Schema.String,
   message: Schema.String,
-  cause: Schema.optionalWith(
-    Schema.suspend(() => SerializedError),
-    { exact: true }
-  )
+  cause: optional(Schema.suspend(() => SerializedError))
 })
 
 /**
@@ -49,7 +47,7 @@ export const ErrorChain: Schema.Schema<unknown, SerializedError> = Schema.transf
 ).annotations({ identifier: "ErrorChain" })
 
 /** A field that may be missing. `undefined` is no error either. */
-export const OptionalErrorChain = Schema.optional(Schema.Union(Schema.Undefined, ErrorChain))
+export const OptionalErrorChain = optional(ErrorChain)
 
 const asError = ({ cause, message, name }: SerializedError): Error => {
   const error = new Error(message, cause === undefined ? {} : { cause: asError(cause) })

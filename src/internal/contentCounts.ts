@@ -15,10 +15,13 @@ export const contentCounts = {
 
 export interface ContentCounts {
   readonly records: number
-  readonly values?: number
+  readonly values?: number | undefined
 }
 
-export const sumCounts = (all: Iterable<Partial<ContentCounts>>): ContentCounts => {
+/** The same, as far as they are known. */
+export type KnownCounts = { readonly [Name in keyof ContentCounts]?: number | undefined }
+
+export const sumCounts = (all: Iterable<KnownCounts>): ContentCounts => {
   let [records, values] = [0, 0]
   for (const counts of all) {
     records += counts.records ?? 0
@@ -43,13 +46,13 @@ interface Wait {
 interface Progress {
   readonly document: string
   readonly records: number
-  readonly attachments?: { readonly done: number; readonly total: number; readonly bytes: number }
-  readonly waiting?: Wait
+  readonly attachments?: { readonly done: number; readonly total: number; readonly bytes: number } | undefined
+  readonly waiting?: Wait | undefined
 }
 
 interface Outcome extends ContentCounts {
   readonly bytes: number
-  readonly attachments?: { readonly total: number; readonly reused: number }
+  readonly attachments?: { readonly total: number; readonly reused: number } | undefined
   readonly durationMs: number
 }
 

@@ -57,7 +57,7 @@ export interface WrongCell {
 export interface ViolationWords {
   readonly expected: string
   readonly found: string
-  readonly hint?: string
+  readonly hint?: string | undefined
 }
 
 /** The kinds of mistakes of files (`verdict.ts`); `file`: the file cannot be saved. */
@@ -156,7 +156,7 @@ export const textsIn = ({ cells, hints, place: words, quoted, types }: Words) =>
           ? expected.schema
           : `${types[expected.type]}${expected.isOptional ? types.optional : ""}`,
       found: cells[cell.is](cell.text),
-      ...(hint && { hint: hintText(hint) })
+      hint: hint && hintText(hint)
     })
   }
 }

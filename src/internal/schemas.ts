@@ -2,6 +2,7 @@
  * Schemas that several services use.
  */
 import * as Schema from "effect/Schema"
+import { orUndefined } from "./Options.ts"
 
 /** A number of things. */
 export const count = Schema.NonNegativeInt
@@ -9,8 +10,9 @@ export const count = Schema.NonNegativeInt
 /** A time: ISO 8601, UTC, with milliseconds. */
 export const timestamp = Schema.String
 
-/** A field that may be missing, and is never `undefined`. */
-export const optional = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(schema, { exact: true })
+/** A field that may be missing or `undefined`; JSON leaves it out. */
+export const optional = <A, I>(schema: Schema.Schema<A, I>) =>
+  Schema.optionalWith(orUndefined(schema), { exact: true })
 
 /** The object without its `undefined` fields: an `optional` field may be absent, but not `undefined`. */
 export function defined<A extends object>(fields: A): { readonly [K in keyof A]?: Exclude<A[K], undefined> }

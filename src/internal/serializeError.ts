@@ -8,7 +8,7 @@ import { printable } from "./printable.ts"
 export interface SerializedError {
   readonly name: string
   readonly message: string
-  readonly cause?: SerializedError
+  readonly cause?: SerializedError | undefined
 }
 
 /** The longest chain of causes; the rest is cut. */
@@ -45,7 +45,7 @@ export const causeWithoutSecrets = (cause: unknown, hide: (text: string) => stri
 const shortened = ({ cause, message, name }: SerializedError): SerializedError => ({
   name: withoutPackage(cut(name)),
   message: withoutFolders(cut(message)),
-  ...(cause === undefined ? {} : { cause: shortened(cause) })
+  cause: cause && shortened(cause)
 })
 
 const cut = (text: string): string =>

@@ -12,7 +12,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
-import type { ContentCounts } from "../internal/contentCounts.ts"
+import type { KnownCounts } from "../internal/contentCounts.ts"
 import type { Mistake } from "../internal/mistake.ts"
 import type { PlacedIssue } from "../internal/Options.ts"
 import { count, optional } from "../internal/schemas.ts"
@@ -22,6 +22,8 @@ import { WaitReason } from "./WaitObserver.ts"
 import type { Warning } from "./Warning.ts"
 
 /**
+ * Content that is fetched as a whole into a folder.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -62,7 +64,7 @@ export interface ContentSource {
    * with: a schema of the vendor, the expectations of the options. It may ask a server. Without it, the types come
    * from the documents of the active version.
    */
-  readonly schema?: Effect.Effect<Readonly<Record<string, DocumentSchema>>, SourceError>
+  readonly schema?: Effect.Effect<Readonly<Record<string, DocumentSchema>>, SourceError> | undefined
 
   /** Accepts what a warning of its last fetch is about: it is not given again while it stays as it is. */
   readonly accept?: ((warning: Warning) => Effect.Effect<void>) | undefined
@@ -106,11 +108,11 @@ export interface SourceProblem {
  */
 export interface DocumentSchema {
   /** Whether it is an array of records, or one value. Default: as in the active version, or else records. */
-  readonly holds?: "records" | "value"
+  readonly holds?: "records" | "value" | undefined
   /** Schemas of each record, or of the value. All of them apply, by their encoded side, the form that is saved. */
   readonly schemas: ReadonlyArray<Schema.Schema.AnyNoContext>
   /** Whether there are no other fields. Default `false`: other fields come from the active version. */
-  readonly isComplete?: boolean
+  readonly isComplete?: boolean | undefined
 }
 
 /**
@@ -139,7 +141,7 @@ export interface Unknown {
   /** For people: the thing, and what to do. */
   readonly reason: string
   /** Whether a file only grows, as while it is copied: then this is a problem after an hour, or else after five minutes. */
-  readonly isGrowing?: boolean
+  readonly isGrowing?: boolean | undefined
 }
 
 /**
@@ -180,12 +182,12 @@ export interface FetchTarget {
    * Whether this is a check: the content is thrown away, and the check must change neither what a later fetch saves
    * nor what it reports. Default false.
    */
-  readonly isCheck?: boolean
+  readonly isCheck?: boolean | undefined
   /**
    * Whether this is a sample: the first page of each document is enough, without the files linked from records, and
    * expectations are not checked. A source that knows no pages fetches everything.
    */
-  readonly isSample?: boolean
+  readonly isSample?: boolean | undefined
   /** Called whenever the progress changes; cheap to call. */
   readonly progress: (progress: SourceProgress) => Effect.Effect<void>
 }
@@ -196,7 +198,7 @@ export interface FetchTarget {
  * @since 0.1.0
  * @category models
  */
-export interface PreviousContent extends Partial<ContentCounts> {
+export interface PreviousContent extends KnownCounts {
   /** To reuse files from: read only (absolute path). */
   readonly directory: string
   /** As `fetch` returned it. `None` if files are missing or cut: then the new version needs everything. */
@@ -303,26 +305,26 @@ export interface FetchedSource {
   /** How many records were saved, over all documents that are lists. */
   readonly records: number
   /** How many saved documents are one value each. Default 0. */
-  readonly values?: number
+  readonly values?: number | undefined
   /** The size of all saved files in bytes, reused files included. */
   readonly bytes: number
   /** The files linked from records, if the source knows such files. */
-  readonly attachments?: FetchedAttachments
+  readonly attachments?: FetchedAttachments | undefined
   /**
    * SHA-256 digests of files, by their paths in the folder with forward slashes. Other files are read once more to
    * compute their digests.
    */
-  readonly digests?: Readonly<Record<string, string>>
+  readonly digests?: Readonly<Record<string, string>> | undefined
   /**
    * Its documents, by their paths in the folder. Without it, every `.json` file at the top of the folder is a
    * document.
    */
-  readonly documents?: Readonly<Record<string, FetchedDocument>>
+  readonly documents?: Readonly<Record<string, FetchedDocument>> | undefined
   /**
    * Problems for the editors of the content. The status shows them until the next fetch. Subjects are without the id of
    * the source. A text is a warning of no particular kind.
    */
-  readonly warnings?: ReadonlyArray<Warning | string>
+  readonly warnings?: ReadonlyArray<Warning | string> | undefined
 }
 
 /**

@@ -34,26 +34,26 @@ export type {
  * @category models
  */
 export interface PluginReport {
-  readonly sections?: ReadonlyArray<Section>
-  readonly problems?: ReadonlyArray<Problem>
+  readonly sections?: ReadonlyArray<Section> | undefined
+  readonly problems?: ReadonlyArray<Problem> | undefined
   /** If the plugin keeps content. */
-  readonly content?: ContentStatus
+  readonly content?: ContentStatus | undefined
   /** If the plugin serves the view: its address. */
-  readonly dashboard?: string
+  readonly dashboard?: string | undefined
   /** Called only if metrics are requested, for the same state. Metrics of Effect's `Metric` are read without it. */
-  readonly metrics?: () => ReadonlyArray<MetricPair.MetricPair.Untyped>
+  readonly metrics?: (() => ReadonlyArray<MetricPair.MetricPair.Untyped>) | undefined
   /** Codes of problems whose begin and end the plugin logs itself. The controller logs all other problems. */
-  readonly logs?: ReadonlyArray<string>
+  readonly logs?: ReadonlyArray<string> | undefined
   /**
    * Called for an earlier problem that is not found any more: why the plugin no longer looks for it, or `undefined` if it
    * looked. Then the problem is over, as are all problems without this function.
    */
-  readonly unwatched?: (problem: Problem) => string | undefined
+  readonly unwatched?: ((problem: Problem) => string | undefined) | undefined
   /**
    * Problems from before the restart, if the plugin keeps them. Each is listed until its plugin has judged it; after ten
    * minutes, it is no longer watched.
    */
-  readonly earlier?: ReadonlyArray<OwnedProblem>
+  readonly earlier?: ReadonlyArray<OwnedProblem> | undefined
 }
 
 /**
@@ -98,19 +98,19 @@ export type MakeReport = (slice: unknown, context: ReportContext) => PluginRepor
 export interface PluginRegistration<S = unknown> {
   readonly name: string
   /** The slice at first: JSON. `update` changes it. Left out: nothing, until `update` or `live` gives something. */
-  readonly slice?: S
+  readonly slice?: S | undefined
   /**
    * Fields (counts, progress) that are read with every state and added to the slice; `_version` does not grow by them.
    * Each read gives new objects: an object that is changed in place counts as unchanged. While a read fails, or takes
    * longer than a second, the fields stay as they were last, with the time of that reading; after ten seconds, that is
    * the problem `state:unread`. A read that hangs is not begun again. It must not read the state, which waits for it.
    */
-  readonly live?: Effect.Effect<object, unknown>
+  readonly live?: Effect.Effect<object, unknown> | undefined
   /**
    * Called for every view. If it throws, the last report stays, and that is the problem `state:unread`. Left out: the
    * `problems` of the slice.
    */
-  readonly report?: MakeReport
+  readonly report?: MakeReport | undefined
 }
 
 /**
@@ -130,7 +130,7 @@ export interface RegisteredPlugin<S = unknown> {
  * @since 0.1.0
  * @category models
  */
-export interface ControllerReading {
+export interface ControllerSnapshot {
   readonly state: GlobalState
   readonly view: View
   readonly metrics: () => ReadonlyArray<MetricPair.MetricPair.Untyped>
@@ -152,7 +152,7 @@ export class ControllerState extends Context.Tag("vitrine/ControllerState")<
     readonly mode: Mode
 
     /** The state, and the view of it: made once for each change, and again after a second, for all callers. */
-    readonly read: Effect.Effect<ControllerReading>
+    readonly read: Effect.Effect<ControllerSnapshot>
 
     /** The slices, with their live fields, and the current problems. */
     readonly state: Effect.Effect<GlobalState>

@@ -31,7 +31,7 @@ export type IpcEvent = Pick<BusEvent, "name" | "payload">
 export interface ControllerProcess {
   readonly pid: number
   /** The SHA-256 of the configuration file that it was started with, if the controller reports it. */
-  readonly configuration?: string
+  readonly configuration?: string | undefined
 }
 
 /**

@@ -1,7 +1,7 @@
 /**
  * What the state of a controller knows of its plugins, and the function that makes the view of it.
  */
-import type { ControllerReading, GlobalState, MakeReport } from "./ControllerState.ts"
+import type { ControllerSnapshot, GlobalState, MakeReport } from "./ControllerState.ts"
 
 /** Since when the fields of a plugin cannot be read, in milliseconds since 1970, for how long, and why if that is known. */
 export interface Unread {
@@ -14,13 +14,13 @@ export interface Unread {
 export interface PluginFacts {
   readonly name: string
   readonly report: MakeReport | undefined
-  /** What rests. */
+  /** The registered slice, without the live fields. */
   readonly slice: unknown
   /** The live fields that were read last. */
-  readonly fields?: object
+  readonly fields?: object | undefined
   /** When they were read, in milliseconds since 1970; missing if they were read now. */
-  readonly readAt?: number
-  readonly unread?: Unread
+  readonly readAt?: number | undefined
+  readonly unread?: Unread | undefined
 }
 
 export interface ViewInput {
@@ -36,4 +36,4 @@ export interface ViewInput {
 export type MakeView<Remembered> = (
   input: ViewInput,
   before?: Remembered
-) => { readonly reading: ControllerReading; readonly remembered: Remembered }
+) => { readonly snapshot: ControllerSnapshot; readonly remembered: Remembered }

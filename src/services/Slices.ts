@@ -87,6 +87,8 @@ const Reports = Schema.Struct({
 export type Reports = typeof Reports.Type
 
 /**
+ * A consumer of content, by its last report.
+ *
  * @since 0.1.0
  * @category schemas
  */

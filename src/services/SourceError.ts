@@ -54,7 +54,7 @@ export const failureAbout = (
 ): SourceError => {
   const place = english.place(mistake.place)
   return new SourceError({
-    ...(place !== "" && { place }),
+    place: place || undefined,
     detail: sentenceOf(mistake),
     mistakes: [mistake],
     ...more

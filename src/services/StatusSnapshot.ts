@@ -20,9 +20,9 @@ export interface Node {
   /** The same for as long as the controller runs. */
   readonly id: string
   /** Its name for people. */
-  readonly label?: string
+  readonly label?: string | undefined
   /** Its purpose, for example `hub`. */
-  readonly role?: string
+  readonly role?: string | undefined
 }
 
 /**
@@ -39,17 +39,17 @@ export type DayHours = string | ReadonlyArray<string>
  */
 export interface OpeningHours {
   /** A name of the IANA database, for example `"Europe/Berlin"`. Default the zone of the machine. */
-  readonly zone?: string
+  readonly zone?: string | undefined
   /** A day that is left out is closed. */
-  readonly mon?: DayHours
-  readonly tue?: DayHours
-  readonly wed?: DayHours
-  readonly thu?: DayHours
-  readonly fri?: DayHours
-  readonly sat?: DayHours
-  readonly sun?: DayHours
+  readonly mon?: DayHours | undefined
+  readonly tue?: DayHours | undefined
+  readonly wed?: DayHours | undefined
+  readonly thu?: DayHours | undefined
+  readonly fri?: DayHours | undefined
+  readonly sat?: DayHours | undefined
+  readonly sun?: DayHours | undefined
   /** Dates on which no interval begins, for example `"2026-12-24"`. */
-  readonly closed?: ReadonlyArray<string>
+  readonly closed?: ReadonlyArray<string> | undefined
 }
 
 /**
@@ -62,11 +62,11 @@ export interface ExpectedScreen {
   /** The id of its consumer. */
   readonly id: string
   /** Its name for people. */
-  readonly label?: string
+  readonly label?: string | undefined
   /** If they differ from the opening hours of the whole. */
-  readonly hours?: OpeningHours
+  readonly hours?: OpeningHours | undefined
   /** `false` if pictures of the screen are forbidden. */
-  readonly picture?: boolean
+  readonly picture?: boolean | undefined
 }
 
 /** A player that should report to this machine all the time that its place is open. */
@@ -74,9 +74,9 @@ export interface ExpectedPlayer {
   /** The id of its node. */
   readonly id: string
   /** Its name for people. */
-  readonly label?: string
+  readonly label?: string | undefined
   /** If they differ from the opening hours of the whole. */
-  readonly hours?: OpeningHours
+  readonly hours?: OpeningHours | undefined
 }
 
 /**
@@ -88,29 +88,31 @@ export interface ExpectedPlayer {
 export interface Identity {
   readonly node: Node
   /** Missing if it is always open. */
-  readonly hours?: OpeningHours
+  readonly hours?: OpeningHours | undefined
   /** Missing if the configuration lists none. */
-  readonly screens?: ReadonlyArray<ExpectedScreen>
+  readonly screens?: ReadonlyArray<ExpectedScreen> | undefined
   /** Missing if the configuration lists none. */
-  readonly players?: ReadonlyArray<ExpectedPlayer>
+  readonly players?: ReadonlyArray<ExpectedPlayer> | undefined
 }
 
 /** A `Problem`, for programs without the schema in `Problem.ts`. */
 export interface ReportedProblem {
   readonly code: string
   readonly severity: "error" | "warning"
-  readonly subject?: string
-  readonly player?: string
+  readonly subject?: string | undefined
+  readonly player?: string | undefined
   readonly text: string
-  readonly since?: string
-  readonly count?: number
-  readonly muted?: {
-    readonly name: string
-    readonly until: string
-    readonly by: string
-    readonly why?: string
-  }
-  readonly unwatched?: string
+  readonly since?: string | undefined
+  readonly count?: number | undefined
+  readonly muted?:
+    | {
+        readonly name: string
+        readonly until: string
+        readonly by: string
+        readonly why?: string | undefined
+      }
+    | undefined
+  readonly unwatched?: string | undefined
 }
 
 /**
@@ -131,7 +133,7 @@ export interface GlobalState<Time = string> {
    * The current problems, errors first, 256 at most, each with `since` and `count`. `_version` does not grow by them.
    * Your own controllers, and controllers of earlier versions, may leave them out.
    */
-  readonly problems?: ReadonlyArray<ReportedProblem>
+  readonly problems?: ReadonlyArray<ReportedProblem> | undefined
   /** Grows by one with every change. */
   readonly _version: number
 }
@@ -151,9 +153,9 @@ export type Tone = "ok" | "warn" | "error" | "neutral"
  * @category models
  */
 export type Row =
-  | { readonly type: "kv"; readonly label: string; readonly value: string; readonly tone?: Tone }
+  | { readonly type: "kv"; readonly label: string; readonly value: string; readonly tone?: Tone | undefined }
   | { readonly type: "list"; readonly label: string; readonly items: ReadonlyArray<Row> }
-  | { readonly type: "text"; readonly text: string; readonly tone?: Tone }
+  | { readonly type: "text"; readonly text: string; readonly tone?: Tone | undefined }
 
 /**
  * The rows of one plugin, below their title.
@@ -164,7 +166,7 @@ export type Row =
 export interface Section {
   readonly name: string
   /** Lower comes first. Default 50. */
-  readonly order?: number
+  readonly order?: number | undefined
   readonly title: string
   readonly rows: ReadonlyArray<Row>
 }
@@ -177,7 +179,8 @@ export interface Section {
  */
 export interface StatusSnapshot<Time = string> {
   /** Other controllers, and earlier versions, may omit the node. */
-  readonly header: Partial<Pick<Identity, "node">> & {
+  readonly header: {
+    readonly node?: Node | undefined
     /** ISO 8601, UTC. */
     readonly startTime: Time
     readonly uptimeMs: number

@@ -48,7 +48,7 @@ export interface PageRequest {
 export interface Page {
   readonly records: ReadonlyArray<TableRecord>
   /** Where the next page begins; absent on the last page. */
-  readonly next?: string
+  readonly next?: string | undefined
 }
 
 /**
@@ -90,7 +90,7 @@ export interface AttachmentFormat {
   /** The fields that are part of the content. Other fields, such as links, may change while the content does not. */
   readonly lastingFields: ReadonlySet<string>
   /** The fields of an attachment that pages may rely on, for their types. Default none. */
-  readonly fields?: Readonly<Record<string, Schema.Schema.AnyNoContext>>
+  readonly fields?: Readonly<Record<string, Schema.Schema.AnyNoContext>> | undefined
 }
 
 /**
@@ -117,13 +117,13 @@ export class TableSourceClient extends Context.Tag("vitrine/TableSourceClient")<
     readonly readRecord: (request: RecordRequest) => Effect.Effect<TableRecord, TableError>
 
     /** Absent if cells have no attachments. */
-    readonly attachments?: AttachmentFormat
+    readonly attachments?: AttachmentFormat | undefined
 
     /** Absent if the client cannot be asked for changes, or should not be. */
     readonly changes?: ChangeFeed | undefined
 
     /** How many requests it has sent, retries included. Absent if they are not counted. */
-    readonly calls?: Effect.Effect<CallCounts>
+    readonly calls?: Effect.Effect<CallCounts> | undefined
   }
 >() {}
 

@@ -19,7 +19,7 @@ import type * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import { type ContentCounts, contentCounts } from "../internal/contentCounts.ts"
+import { contentCounts, type KnownCounts } from "../internal/contentCounts.ts"
 import type { RecordKey } from "../internal/recordKey.ts"
 import { OptionalErrorChain } from "../internal/SerializedError.ts"
 import { optional } from "../internal/schemas.ts"
@@ -122,12 +122,12 @@ export type Manifest = typeof Manifest.Type
  * @since 0.1.0
  * @category schemas
  */
-export const ManifestReading = Schema.Union(
+export const ManifestState = Schema.Union(
   Schema.Struct({ status: Schema.Literal("ok"), manifest: Manifest }),
   Schema.Struct({ status: Schema.Literal("missing") }),
   Schema.Struct({ status: Schema.Literal("invalid"), message: Schema.String })
 )
-export type ManifestReading = typeof ManifestReading.Type
+export type ManifestState = typeof ManifestState.Type
 
 /**
  * The manifest, if it names an existing version.
@@ -135,8 +135,8 @@ export type ManifestReading = typeof ManifestReading.Type
  * @since 0.1.0
  * @category utils
  */
-export const activeIn = (reading: ManifestReading): Option.Option<Manifest> =>
-  reading.status === "ok" ? Option.some(reading.manifest) : Option.none()
+export const activeIn = (state: ManifestState): Option.Option<Manifest> =>
+  state.status === "ok" ? Option.some(state.manifest) : Option.none()
 
 /**
  * A source that could not be fetched for a version: the version has the content of the source from before.
@@ -154,18 +154,18 @@ export const KeptSource = Schema.Struct({
 export type KeptSource = typeof KeptSource.Type
 
 /**
- * The sources of a version that could not be fetched for it, as a field; no field if there are none.
+ * The sources of a version that could not be fetched for it, as a field; `undefined` if there are none.
  *
  * @since 0.1.0
  * @category utils
  */
 export const keptIn = (
   sources: ReadonlyArray<Pick<VersionSource, "keptSince" | "sourceId">>
-): { readonly kept?: ReadonlyArray<KeptSource> } => {
+): { readonly kept: ReadonlyArray<KeptSource> | undefined } => {
   const kept = sources.flatMap(({ keptSince, sourceId }) =>
     keptSince === undefined ? [] : [{ sourceId, since: keptSince }]
   )
-  return kept.length === 0 ? {} : { kept }
+  return { kept: kept.length === 0 ? undefined : kept }
 }
 
 /**
@@ -174,15 +174,15 @@ export const keptIn = (
  * @since 0.1.0
  * @category models
  */
-export interface VersionSource extends Partial<ContentCounts> {
+export interface VersionSource extends KnownCounts {
   readonly sourceId: string
   readonly fingerprint: string
   /** As in `FetchedSource`. */
-  readonly digests?: Readonly<Record<string, string>>
+  readonly digests?: Readonly<Record<string, string>> | undefined
   /** The keys of the records in documents, by the paths of the documents, if the key is not `id`. */
-  readonly keys?: Readonly<Record<string, RecordKey>>
+  readonly keys?: Readonly<Record<string, RecordKey>> | undefined
   /** Since when it fails, if it could not be fetched for this version; ISO 8601, UTC, with milliseconds. */
-  readonly keptSince?: string
+  readonly keptSince?: string | undefined
 }
 
 /**
@@ -211,7 +211,7 @@ export interface VersionCopy {
    * Sizes of files in it that are durable already, by their paths with forward slashes. These files are not checked
    * again. Default none.
    */
-  readonly durable?: ReadonlyMap<string, number>
+  readonly durable?: ReadonlyMap<string, number> | undefined
 }
 
 /**
@@ -356,10 +356,10 @@ export type Verification = typeof Verification.Type
  * @category models
  */
 export interface HoldRequest {
-  readonly by?: string
-  readonly versionId?: string
+  readonly by?: string | undefined
+  readonly versionId?: string | undefined
   /** When the hold ends by itself; ISO 8601, UTC. */
-  readonly until?: string
+  readonly until?: string | undefined
 }
 
 /**
@@ -467,19 +467,21 @@ export interface Consumer
   /** Since when it is known to show this version. */
   readonly shownSince: number
   /** When the problem was first reported; missing if there is none. */
-  readonly problemSince?: number
+  readonly problemSince?: number | undefined
   /** Since when it is not visible or does not draw; missing if it is visible and draws. */
-  readonly hiddenSince?: number
+  readonly hiddenSince?: number | undefined
   /** When it said that it closes; missing if it has reported since. */
-  readonly closedAt?: number
+  readonly closedAt?: number | undefined
   /** The pages or programs that use its id at once, the oldest first; missing if there are no two. */
-  readonly runs?: ReadonlyArray<{
-    readonly since: number
-    readonly heardAt: number
-    readonly visible?: boolean
-  }>
+  readonly runs?:
+    | ReadonlyArray<{
+        readonly since: number
+        readonly heardAt: number
+        readonly visible?: boolean | undefined
+      }>
+    | undefined
   /** How often it has restarted in the last ten minutes; missing if it has not. */
-  readonly restarts?: number
+  readonly restarts?: number | undefined
 }
 
 /**
@@ -544,7 +546,7 @@ export class VersionStore extends Context.Tag("vitrine/VersionStore")<
     readonly directory: string
 
     /** The manifest as it is now. A manifest that names a missing version is invalid. */
-    readonly manifest: Effect.Effect<ManifestReading, VersionStoreError>
+    readonly manifest: Effect.Effect<ManifestState, VersionStoreError>
 
     readonly stage: Effect.Effect<StagedVersion, VersionStoreError, Scope.Scope>
 
@@ -579,7 +581,7 @@ export class VersionStore extends Context.Tag("vitrine/VersionStore")<
          * Ends only a hold that ends by itself at this time or before, in milliseconds since 1970. Any other hold
          * stays.
          */
-        readonly dueAt?: number
+        readonly dueAt?: number | undefined
       }
     ) => Effect.Effect<Manifest, VersionStoreError | VersionNotFound>
 

@@ -9,7 +9,7 @@ import { ContentCheck } from "./ContentCheck.ts"
 import { ContentDiff } from "./ContentDiff.ts"
 import { FetchOutcome } from "./ContentEvents.ts"
 import { ContentSample } from "./ContentSample.ts"
-import { AckDetails, HoldOutcome, ManifestReading, Verification, VersionsReport } from "./VersionStore.ts"
+import { AckDetails, HoldOutcome, ManifestState, Verification, VersionsReport } from "./VersionStore.ts"
 import { Warning } from "./Warning.ts"
 
 const text = optional(Schema.String)
@@ -33,7 +33,7 @@ export const contentCommands = (content: string) => ({
   "manifest.read": define({
     type: `${content}.manifest.read`,
     fields: Schema.Struct({}),
-    success: ManifestReading
+    success: ManifestState
   }),
   ack: define({
     type: `${content}.ack`,

@@ -142,10 +142,10 @@ export const make = ({
 
     return {
       client: TableSourceClient.of({
-        ...(changes ? { changes: { since, end: () => Effect.void } } : {}),
+        changes: changes ? { since, end: () => Effect.void } : undefined,
         listPage,
         readRecord,
-        ...(attachments === undefined ? {} : { attachments })
+        attachments
       }),
       setTable: (table, records) =>
         Effect.sync(() => {

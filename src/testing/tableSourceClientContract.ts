@@ -139,8 +139,7 @@ export const tableSourceClientContract = (
       yield* setTable("B", records(4).slice(1))
       const a = yield* listPage({ table: "A", view: null })
       const b = yield* listPage({ table: "B", view: null })
-      const page = (table: string, { next }: Page) =>
-        listPage({ table, view: null, ...(next === undefined ? {} : { cursor: next }) })
+      const page = (table: string, { next }: Page) => listPage({ table, view: null, cursor: next })
       expect((yield* page("A", a)).records).toEqual(records(3).slice(2))
       expect((yield* page("B", b)).records).toEqual(records(4).slice(3))
     })

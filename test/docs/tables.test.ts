@@ -204,7 +204,7 @@ describe("the tables name", () => {
       (file) => file.endsWith(".ts")
     )
     const codes = modules.flatMap((file) => {
-      const code = /^(status|screens)[/\\]|pluginReading\.ts$/.test(file)
+      const code = /^(status|screens)[/\\]|pluginReport\.ts$/.test(file)
         ? /"([a-z-]+:[a-z-]+)"/g
         : /\bcode: "([a-z-]+:[a-z-]+)"/g
       return [...read(`src/layers/${file}`).matchAll(code)].map(([, code]) => code)

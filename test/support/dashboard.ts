@@ -7,7 +7,7 @@ import * as Option from "effect/Option"
 import * as DashboardLayer from "../../src/layers/dashboard/Dashboard.ts"
 import { Dashboard, type DashboardConfig } from "../../src/layers/dashboard/Dashboard.ts"
 import type { ContentRules } from "../../src/layers/fetching/ContentOptions.ts"
-import { reading } from "../../src/layers/fetching/pluginReading.ts"
+import { pluginReport } from "../../src/layers/fetching/pluginReport.ts"
 import { ControllerState, type Mode } from "../../src/services/ControllerState.ts"
 import { pluginsOf } from "./plugins.ts"
 import * as rawHttp from "./rawHttp.ts"
@@ -46,10 +46,10 @@ export const setContent = Effect.fnUntraced(function* (
   content: object,
   rules: ContentRules = { failingFor: "15 minutes" }
 ) {
-  const { addReading, state, updateSlice } = pluginsOf(yield* ControllerState)
+  const { addReport, state, updateSlice } = pluginsOf(yield* ControllerState)
   const { plugins } = yield* state
   if (plugins.content === undefined) {
-    yield* addReading("content", reading("content", rules))
+    yield* addReport("content", pluginReport("content", rules))
   }
   yield* updateSlice("content", () => ({ kind: "content", ...content }))
 })

@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as ControllerStateMemory from "../../src/layers/controller/ControllerStateMemory.ts"
 import * as DashboardLayer from "../../src/layers/dashboard/Dashboard.ts"
-import { reading } from "../../src/layers/fetching/pluginReading.ts"
+import { pluginReport } from "../../src/layers/fetching/pluginReport.ts"
 import { ControllerState, type Identity } from "../../src/services/ControllerState.ts"
 import type { Player } from "../../src/services/PlayerReport.ts"
 import type { ContentServerState, ContentState, Screen } from "../../src/services/Slices.ts"
@@ -139,9 +139,9 @@ const setSlice = (name: string, slice: () => object) =>
 
 const withContent = (slice: () => Partial<ContentState>) =>
   Effect.zipRight(
-    Effect.flatMap(Effect.map(ControllerState, pluginsOf), ({ addReading }) =>
+    Effect.flatMap(Effect.map(ControllerState, pluginsOf), ({ addReport }) =>
       Effect.zipRight(
-        addReading("content", reading("content", { failingFor: "15 minutes" })),
+        addReport("content", pluginReport("content", { failingFor: "15 minutes" })),
         setSlice("content", () => content(slice()))
       )
     ),

@@ -43,7 +43,7 @@ export const startInstance = (config: nats.NatsConfig) =>
       /** The section of the status, as text. */
       status: Effect.map(section, (section) => JSON.stringify(section)),
       /** The state, and the view that is made of it. */
-      reading: controller.read,
+      snapshot: controller.read,
       /** The slice of the state. */
       slice: Effect.map(controller.state, ({ plugins }) => plugins.nats),
       events: Context.get(services, EventBus),

@@ -45,7 +45,7 @@ export const pluginsOf = (controller: Service) => {
     ...controller,
     updateSlice: (name: string, f: (slice: unknown) => unknown) =>
       Effect.flatMap(pluginOf(name), ({ update }) => update(f)),
-    addReading: (name: string, report: MakeReport) =>
+    addReport: (name: string, report: MakeReport) =>
       Effect.asVoid(Effect.map(pluginOf(name), (plugin) => Object.assign(plugin, { report }))),
     addMomentary: (name: string, live: Effect.Effect<object, unknown>) =>
       Effect.asVoid(Effect.map(pluginOf(name), (plugin) => Object.assign(plugin, { live })))

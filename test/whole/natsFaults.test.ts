@@ -195,7 +195,7 @@ describe.skipIf(isMissing("nats-server")).concurrent("the services on NATS", () 
       expect(yield* one.slice).toMatchObject({
         unknownElsewhere: { commands: ["greet"], reason: expect.stringContaining("subjects overlap") }
       })
-      const { view } = yield* one.reading
+      const { view } = yield* one.snapshot
       expect(view.problems).toMatchObject([
         {
           code: "nats:commands",
@@ -208,7 +208,7 @@ describe.skipIf(isMissing("nats-server")).concurrent("the services on NATS", () 
         until: (slice) => !hasUnknown(slice),
         schedule: Schedule.spaced("50 millis")
       })
-      expect(yield* one.slice).not.toHaveProperty("unknownElsewhere")
+      expect(yield* one.slice).not.toMatchObject({ unknownElsewhere: expect.anything() })
       expect(one.log.slice(1)).toEqual([
         expect.stringMatching(
           /^WARN Other processes do not know the commands greet: subjects overlap.*\. Trying again until they do\.$/

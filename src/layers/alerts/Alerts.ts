@@ -1,6 +1,6 @@
 /**
- * Tells a receiver (a chat, a pager, a monitoring system) which problems there are: what it was told last is compared
- * with the view, and the difference is the next post. A file keeps what it was told, so that a restart changes nothing.
+ * Tells a receiver (a chat, a pager, a monitoring system) which problems there are: the problems that it knows are compared
+ * with the view, and the difference is the next post. A file keeps the problems that it knows, so that a restart changes nothing.
  */
 import * as Array from "effect/Array"
 import * as Duration from "effect/Duration"
@@ -30,14 +30,14 @@ import {
   accepted,
   due,
   givenUp,
+  KnownProblem,
   looked,
   lost,
   posting,
   refused,
   restored,
-  standingCount,
-  Told
-} from "./told.ts"
+  standingCount
+} from "./receiver.ts"
 
 /** How often it looks for changes. */
 const checkEvery = "5 seconds"
@@ -64,7 +64,7 @@ export const make = Effect.fnUntraced(function* (
   path?: string
 ) {
   const requests = yield* Requests.make({ maxTimeout: postTimeout, isWhole: true, maxBytes: 0 })
-  const file = yield* JsonFile.make(path, Told, {
+  const file = yield* JsonFile.make(path, KnownProblem, {
     read: "the ends of problems before the restart are not posted",
     written: "after a restart, the ends of earlier problems are not posted",
     maxBytes
@@ -105,9 +105,9 @@ export const make = Effect.fnUntraced(function* (
 
   const saves = yield* singleFlight<void, never>(yield* Effect.scope)
   const save = Effect.gen(function* () {
-    const told = [...(yield* Ref.get(alerts)).told.values()]
-    const mark = JSON.stringify(told)
-    if (mark !== (yield* Ref.get(written)) && (yield* file.write(told))) yield* Ref.set(written, mark)
+    const known = [...(yield* Ref.get(alerts)).known.values()]
+    const mark = JSON.stringify(known)
+    if (mark !== (yield* Ref.get(written)) && (yield* file.write(known))) yield* Ref.set(written, mark)
   }).pipe(saves.once, endWithin(saveLimit))
 
   /** Sends the next post, and returns whether there was one. Fails not sooner than the receiver may be asked again. */

@@ -40,7 +40,7 @@ const muteOf = ({ by = "", name, until, why = "" }: Asked, now: number): Option.
         name,
         until: new Date(end).toISOString(),
         by: printableLine(by, maxBy) || "somebody",
-        ...(reason === "" ? {} : { why: reason })
+        why: reason || undefined
       })
     : Option.none()
 }

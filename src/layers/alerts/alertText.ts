@@ -6,9 +6,8 @@ import { sha256OfText } from "../../files/sha256.ts"
 import type { Now } from "../../internal/monotonicMillis.ts"
 import { excerpt } from "../../internal/printable.ts"
 import { countText, withLocalTimes } from "../../internal/readable.ts"
-import { defined } from "../../internal/schemas.ts"
 import type { Node } from "../../services/StatusSnapshot.ts"
-import { type Change, isEnd, type Kind } from "./told.ts"
+import { type Change, isEnd, type Kind } from "./receiver.ts"
 
 interface Circumstances extends Now {
   readonly node: Node | undefined
@@ -24,7 +23,7 @@ export const bodyOf = (
 ) => {
   const problems = post.map(({ changedAt, key, kind, problem }) => ({
     ...problem,
-    ...(kind === "over" ? { endedAt: new Date(wall - monotonic + changedAt).toISOString() } : {}),
+    endedAt: kind === "over" ? new Date(wall - monotonic + changedAt).toISOString() : undefined,
     change: kind,
     key: sha256OfText([node?.id, key].join("\n")).slice(0, 32)
   }))
@@ -40,7 +39,8 @@ export const bodyOf = (
   return {
     text: chatText(withLocalTimes(text, wall)),
     event: post.every(isEnd) ? "end" : "begin",
-    ...defined({ node, dashboard }),
+    node,
+    dashboard,
     standing,
     ...(problems.length === 1 ? { problem: problems[0] } : { problems })
   }

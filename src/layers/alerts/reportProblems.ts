@@ -28,8 +28,8 @@ export const reportProblems = Effect.fnUntraced(function* () {
     bus
       .publish("endedAt" in change ? "controller:problem:end" : "controller:problem:begin", {
         ...change.problem,
-        ...("endedAt" in change ? { endedAt: change.endedAt } : {}),
-        ...(node === undefined ? {} : { node })
+        endedAt: "endedAt" in change ? change.endedAt : undefined,
+        node
       })
       .pipe(
         Effect.zipRight(warning.works),

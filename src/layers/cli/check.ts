@@ -45,7 +45,7 @@ export const check = ContentCommand.make({
   triesConfiguration: true,
   interrupted: { there: "The controller goes on checking.", here: "Interrupted before the end." },
   text: (result, { now }) => ("sampled" in result ? sampleText(result) : checkText(result, now)),
-  isFailure: (result) => "kept" in result
+  isFailure: (result) => "kept" in result && result.kept !== undefined
 })
 
 type CheckedSource = ContentCheck["sources"][number]

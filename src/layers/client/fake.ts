@@ -17,6 +17,8 @@ export type FakeContent = Readonly<Record<string, Readonly<Record<string, unknow
 }
 
 /**
+ * A content without a controller, for tests of pages.
+ *
  * @since 0.1.0
  * @category models
  */

@@ -4,7 +4,6 @@
 
 import * as Predicate from "effect/Predicate"
 import { printableLine } from "../../internal/printable.ts"
-import { defined } from "../../internal/schemas.ts"
 import type { FieldChange, RecordChange } from "../../services/ContentDiff.ts"
 import { compareFields, type EntryChange, type ValueChange, withoutLinks } from "./compareDocuments.ts"
 import type { Tables } from "./readTables.ts"
@@ -28,17 +27,15 @@ export function* recordChange(holds: Tables["holds"], entry: EntryChange): Gener
   return {
     id,
     change,
-    ...defined({
-      name: nameOf(after ?? before),
-      fields: fields?.slice(0, maxFields).map(fieldChange),
-      moreFields: more > 0 ? more : undefined
-    })
+    name: nameOf(after ?? before),
+    fields: fields?.slice(0, maxFields).map(fieldChange),
+    moreFields: more > 0 ? more : undefined
   }
 }
 
 const valuesOf = ({ after, before, change }: EntryChange): Omit<ValueChange, "field"> => ({
-  ...(change === "added" ? {} : { from: before }),
-  ...(change === "removed" ? {} : { to: after })
+  from: change === "added" ? undefined : before,
+  to: change === "removed" ? undefined : after
 })
 
 const fieldChange = ({ field, ...values }: ValueChange): FieldChange => ({
@@ -51,7 +48,7 @@ const valueTexts = (values: Omit<ValueChange, "field">): Omit<FieldChange, "fiel
   // The paths of two files may be equal where, for example, their sizes are not.
   const [from, to] = short[0] === short[1] ? [JSON.stringify(values.from), JSON.stringify(values.to)] : short
   const start = from === undefined || to === undefined ? 0 : startOfDifference(from, to)
-  return defined({ from: from && cut(from, start), to: to && cut(to, start) })
+  return { from: from && cut(from, start), to: to && cut(to, start) }
 }
 
 const textOf = (value: unknown): string | undefined => JSON.stringify(withoutLinks(value))

@@ -85,8 +85,8 @@ export function* compareFields(before: unknown, after: unknown): Generator<void,
     if (isOld && isRecent && isSame(old[field], recent[field])) continue
     changes.push({
       field,
-      ...(isOld ? { from: old[field] } : {}),
-      ...(isRecent ? { to: recent[field] } : {})
+      from: isOld ? old[field] : undefined,
+      to: isRecent ? recent[field] : undefined
     })
   }
   return changes

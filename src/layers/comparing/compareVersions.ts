@@ -13,7 +13,6 @@ import type { FileList } from "../../files/FileList.ts"
 import { inTurns, nextTurn } from "../../internal/nextTurn.ts"
 import { printableLine } from "../../internal/printable.ts"
 import type { RecordKey } from "../../internal/recordKey.ts"
-import { defined } from "../../internal/schemas.ts"
 import {
   CannotCompare,
   type ChangeKind,
@@ -46,12 +45,12 @@ export interface ChangedFile {
   readonly path: string
   readonly change: ChangeKind
   /** The old and the new size, in bytes. `before` is missing for an added file, `after` for a removed one. */
-  readonly before?: number
-  readonly after?: number
+  readonly before?: number | undefined
+  readonly after?: number | undefined
   /** The key of its records in the later version. */
-  readonly key?: RecordKey
+  readonly key?: RecordKey | undefined
   /** Whether its source has no records, before and after: then all its files, even JSON, are compared as files. */
-  readonly isFile?: boolean
+  readonly isFile?: boolean | undefined
 }
 
 /** The lists of files of two versions on disk, and their differences. */
@@ -98,7 +97,7 @@ export const changedFiles = (
       if (old?.sha256 === recent?.sha256) return []
       const change = old === undefined ? "added" : recent === undefined ? "removed" : "changed"
       const key = own(after.keys ?? {}, path)
-      return [{ sourceId, path, isFile, change, ...defined({ before: old?.size, after: recent?.size, key }) }]
+      return [{ sourceId, path, isFile, change, before: old?.size, after: recent?.size, key }]
     })
   })
 }

@@ -22,8 +22,8 @@ import { bytesToRead, comparePair, readPair } from "./compareVersions.ts"
 
 /** The ids of the versions to compare. */
 export interface DiffRequest {
-  readonly from?: string
-  readonly to?: string
+  readonly from?: string | undefined
+  readonly to?: string | undefined
 }
 
 /** How many of the latest versions have their changes in the report. */

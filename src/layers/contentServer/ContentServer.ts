@@ -19,7 +19,6 @@ import { findPrivate, withPrivate } from "../../files/privateFiles.ts"
 import { closedIfFailed } from "../../internal/background.ts"
 import { decodeOptions, InvalidOptions, issuesOf } from "../../internal/Options.ts"
 import { withTimeout } from "../../internal/Schedules.ts"
-import { defined } from "../../internal/schemas.ts"
 import type { CommandBus } from "../../services/CommandBus.ts"
 import { ContentServer, HasDevServer } from "../../services/ContentServer.ts"
 import { BaseFolder } from "../../services/ContentSource.ts"
@@ -35,7 +34,7 @@ import { methodNotAllowed } from "../http/errors.ts"
 import { type BindError, isEverywhere, listen, urlOf } from "../http/Listen.ts"
 import { type ContentServerConfig, ContentServerOptions } from "./ContentServerOptions.ts"
 import * as PictureRoutes from "./PictureRoutes.ts"
-import { makeRecorder, reading } from "./pluginReading.ts"
+import { makeRecorder, pluginReport } from "./pluginReport.ts"
 import * as Resources from "./Resources.ts"
 import * as Routes from "./Routes.ts"
 
@@ -145,18 +144,16 @@ export const fromOptions = Effect.fnUntraced(function* (options: ContentServerOp
   const name = nameOf(options)
   yield* register({
     name,
-    report: reading(name),
+    report: pluginReport(name),
     live: Effect.gen(function* () {
       return {
         kind: "content-server",
         url,
         maxConnections: options.maxConnections,
         ...(yield* statistics),
-        ...defined({
-          everywhere: isEverywhere(options.host) || undefined,
-          page,
-          players: reports && (yield* reports.players)
-        })
+        everywhere: isEverywhere(options.host) || undefined,
+        page,
+        players: reports && (yield* reports.players)
       } satisfies ContentServerState
     })
   })
@@ -199,11 +196,11 @@ export const contentServer = (config: ContentServerConfig = {}): Plugin => {
     issues: issuesOf(options),
     setup: ({ cwd }) =>
       Effect.gen(function* () {
-        const { downloadPath, site, ...serving } = yield* options
+        const { downloadPath, ...serving } = yield* options
         yield* fromOptions({
           ...serving,
           downloadPath: resolve(cwd, downloadPath),
-          ...defined({ site: Predicate.isString(site) ? resolve(cwd, site) : site })
+          ...(Predicate.isString(serving.site) && { site: resolve(cwd, serving.site) })
         }).pipe(Effect.provideService(BaseFolder, cwd))
         return Effect.void
       })

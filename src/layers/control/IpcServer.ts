@@ -76,7 +76,7 @@ export interface ClaimOptions {
  * @category models
  */
 export interface ServeOptions {
-  /** The SHA-256 of the running configuration, so that callers can detect a different one. Default: not told. */
+  /** The SHA-256 of the running configuration, so that callers can detect a different one. Default none. */
   readonly configuration?: string | undefined
   /** Begins the shutdown of the controller. Runs once at most. */
   readonly stop: Effect.Effect<void>

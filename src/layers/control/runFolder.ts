@@ -21,7 +21,7 @@ export const locateController = (folder: string, runFolder?: string): Effect.Eff
 export interface FoundController {
   /** Whether it has the lock of its folder. */
   readonly isRunning: boolean
-  /** The process id that it told, or else the one in its file. Neither is proof. */
+  /** The process id in its answer, or else in its file. Neither is proof. */
   readonly pid: number | undefined
   /** Waits until it no longer has the lock. */
   readonly ended: Effect.Effect<void>

@@ -8,7 +8,6 @@ import { fileKey, isPlainFileName } from "../../files/fileName.ts"
 import { nodeId } from "../../internal/machine.ts"
 import { expects, omittable } from "../../internal/Options.ts"
 import { printableLine } from "../../internal/printable.ts"
-import { defined } from "../../internal/schemas.ts"
 import type { Identity, OpeningHours } from "../../services/StatusSnapshot.ts"
 import { maxConsumers } from "../../services/VersionStore.ts"
 import { HoursOptions } from "../status/openingHours.ts"
@@ -140,7 +139,7 @@ export const identityOf = (
 ): Effect.Effect<Identity> =>
   Effect.map(Effect.sync(nodeId), (id) => ({
     node: { id, ...node },
-    ...defined({ hours }),
-    ...(screens.length === 0 ? {} : { screens }),
-    ...(players.length === 0 ? {} : { players })
+    hours,
+    screens: screens.length === 0 ? undefined : screens,
+    players: players.length === 0 ? undefined : players
   }))

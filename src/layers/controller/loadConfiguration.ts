@@ -79,6 +79,8 @@ export interface ConfigurationFile {
 }
 
 /**
+ * Checks the default export of a configuration file.
+ *
  * @since 0.1.0
  * @category schemas
  */

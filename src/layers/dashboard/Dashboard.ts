@@ -27,7 +27,7 @@ import { type BindError, listen, urlOf } from "../http/Listen.ts"
 import * as Access from "./Access.ts"
 import * as Actions from "./Actions.ts"
 import { type DashboardConfig, DashboardOptions } from "./DashboardOptions.ts"
-import { type DashboardState, reading } from "./DashboardState.ts"
+import { type DashboardState, pluginReport } from "./DashboardState.ts"
 import * as Live from "./Live.ts"
 import { setNodeInfo } from "./metrics.ts"
 import { makeOverview } from "./overview.ts"
@@ -156,7 +156,7 @@ const fromOptions = Effect.fnUntraced(function* (
       ...defined({ problem: Option.getOrUndefined(problem) })
     })
   )
-  yield* register({ name: "dashboard", live: slice, report: reading("dashboard") })
+  yield* register({ name: "dashboard", live: slice, report: pluginReport("dashboard") })
   return Dashboard.of({ address: Option.some(address) })
 })
 

@@ -8,7 +8,7 @@ import type { Problem } from "../../services/Problem.ts"
 import { BusProblem } from "../../services/Slices.ts"
 import type { Row } from "../../services/StatusSnapshot.ts"
 import { busRows, kv, used } from "../status/rows.ts"
-import { readingOf, slicesOf } from "../status/slices.ts"
+import { reportOf, slicesOf } from "../status/slices.ts"
 
 /** The slice of the dashboard. */
 export const DashboardState = Schema.Struct({
@@ -22,8 +22,8 @@ export type DashboardState = typeof DashboardState.Type
 
 const dashboardsOf = slicesOf(DashboardState)
 
-export const reading = (name: string) =>
-  readingOf(dashboardsOf, name, (slice) => ({
+export const pluginReport = (name: string) =>
+  reportOf(dashboardsOf, name, (slice) => ({
     sections: [{ name, order: 40, title: "Dashboard", rows: rows(slice) }],
     problems: [...problems(name, slice)],
     dashboard: slice.url,

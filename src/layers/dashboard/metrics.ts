@@ -24,7 +24,7 @@ export const setNodeInfo = Effect.gen(function* () {
   const { system } = yield* (yield* ControllerState).state
   const labels = Object.entries({ ...system.node, version: vitrineVersion })
   yield* Metric.set(
-    labels.reduce((gauge, [key, value]) => Metric.tagged(gauge, key, value), nodeInfo),
+    labels.reduce((gauge, [key, value = ""]) => Metric.tagged(gauge, key, value), nodeInfo),
     1
   )
 })

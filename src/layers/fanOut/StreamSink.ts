@@ -15,7 +15,7 @@ export interface StreamSink {
   /** The frames sent to the sink; can be read once. */
   readonly live: Stream.Stream<Uint8Array>
   /** Counts frames as received by the client. Until then, they count as queued, wherever they are. */
-  readonly taken: (frames: Chunk.Chunk<Uint8Array>) => Chunk.Chunk<Uint8Array>
+  readonly received: (frames: Chunk.Chunk<Uint8Array>) => Chunk.Chunk<Uint8Array>
 }
 
 /**
@@ -47,7 +47,7 @@ export const makeStreamSink: Effect.Effect<StreamSink> = Effect.map(Mailbox.make
     },
     backlog: Stream.sync(() => backlog),
     live: Mailbox.toStream(waiting),
-    taken: (frames) => {
+    received: (frames) => {
       // The client's own pings, a few bytes, were never counted as queued.
       queued = Math.max(0, queued - Chunk.reduce(frames, 0, (bytes, { length }) => bytes + length))
       return frames

@@ -10,7 +10,6 @@ import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import * as Stream from "effect/Stream"
 import * as SubscriptionRef from "effect/SubscriptionRef"
-import { defined } from "../../internal/schemas.ts"
 import { EventBus } from "../../services/EventBus.ts"
 import type { ContentState } from "../../services/Slices.ts"
 import {
@@ -23,7 +22,7 @@ import {
 } from "../../services/VersionStore.ts"
 import { type ContentSlice, countPromotion, countVersions, keptInVersion, timestamp } from "./contentState.ts"
 import type { Report } from "./Provider.ts"
-import { activeText } from "./pluginReading.ts"
+import { activeText } from "./pluginReport.ts"
 
 /**
  * Fetches and commands change the active version concurrently. Each report reads the manifest, one report at a time, so
@@ -81,12 +80,13 @@ export const make = Effect.fnUntraced(function* (report: Report, slice: ContentS
 
 const withActive =
   ({ generatedAt, held, released, versionId }: Manifest, now: string) =>
-  ({ held: _held, released: _released, activeSince, ...before }: ContentState): ContentState => ({
+  ({ activeSince, ...before }: ContentState): ContentState => ({
     ...before,
     activeSince: before.versionId === versionId && activeSince !== undefined ? activeSince : now,
     versionId,
     generatedAt,
-    ...defined({ held, released })
+    held,
+    released
   })
 
 const reportedBy = Effect.fnUntraced(function* (
@@ -105,7 +105,7 @@ const reportedBy = Effect.fnUntraced(function* (
         const changed = !Option.exists(before, ({ versionId }) => versionId === after.versionId)
         const { held, versionId } = yield* report(after)
         yield* logActive(versionId, held)
-        return { versionId, changed, ...defined({ held }), ...(yield* keptInVersion(store, versionId)) }
+        return { versionId, changed, held, ...(yield* keptInVersion(store, versionId)) }
       }).pipe(Effect.forkIn(scope), Effect.flatMap(Fiber.join))
   })
 })

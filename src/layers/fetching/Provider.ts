@@ -27,34 +27,36 @@ export interface Provider {
    * A cheap check before each fetch, so that only new content is fetched. Publishes no events and writes nothing.
    * Without `poll`, each tick fetches.
    */
-  readonly poll?: Effect.Effect<PollResult, FetchError>
+  readonly poll?: Effect.Effect<PollResult, FetchError> | undefined
 
   /** Emits when there may be something new before the next tick. */
-  readonly changes?: Stream.Stream<void>
+  readonly changes?: Stream.Stream<void> | undefined
 
   /** Finds out what `fetch` would change. Reports and promotes nothing. */
-  readonly check?: Effect.Effect<ContentCheck, FetchError>
+  readonly check?: Effect.Effect<ContentCheck, FetchError> | undefined
 
   /** Finds out what one source would save. Reports and promotes nothing. */
-  readonly sample?: (sourceId: string) => Effect.Effect<ContentSample, FetchError | NoSuchSource>
+  readonly sample?:
+    | ((sourceId: string) => Effect.Effect<ContentSample, FetchError | NoSuchSource>)
+    | undefined
 
   /** Accepts warnings of the sources that can do so, by their ids. */
-  readonly accept?: Readonly<Record<string, NonNullable<ContentSource["accept"]>>>
+  readonly accept?: Readonly<Record<string, NonNullable<ContentSource["accept"]>>> | undefined
 
   /** As `fetch`, only for the changes that polls found. Without it, `fetch` runs instead. */
-  readonly fetchNew?: Effect.Effect<Fetched, FetchError>
+  readonly fetchNew?: Effect.Effect<Fetched, FetchError> | undefined
 
   /** Whether a source that failed while others did not is retried soon, as after a fetch that failed. */
-  readonly isRetried?: Effect.Effect<boolean>
+  readonly isRetried?: Effect.Effect<boolean> | undefined
 
   /** The fields of the state about a hub. */
-  readonly hub?: Effect.Effect<Pick<ContentState, "copiedFrom" | "reports">>
+  readonly hub?: Effect.Effect<Pick<ContentState, "copiedFrom" | "reports">> | undefined
 
   /** The notes about the sources in the latest version. */
   readonly notes?: Effect.Effect<SourceNotes>
 
   /** The data that sources report in the state, by their ids. */
-  readonly sourceData?: Effect.Effect<Readonly<Record<string, NonNullable<SourceState["data"]>>>>
+  readonly sourceData?: Effect.Effect<Readonly<Record<string, NonNullable<SourceState["data"]>>>> | undefined
 }
 
 /** `same`: no change since the last fetch. */
@@ -63,7 +65,7 @@ export type PollResult = "new" | "same" | Unknown
 /** The outcome of a fetch, with counts of the version. */
 export interface Fetched extends Promotion, ContentCounts {
   /** The sources that failed while others did not. */
-  readonly kept?: ReadonlyArray<KeptSource>
+  readonly kept?: ReadonlyArray<KeptSource> | undefined
 }
 
 export type MakeProvider<E = never, R = never> = (report: Report) => Effect.Effect<Provider, E, R>

@@ -14,7 +14,6 @@ import * as Stream from "effect/Stream"
 import { momentOf } from "../../internal/moment.ts"
 import { printableLine } from "../../internal/printable.ts"
 import { withLocalTimes } from "../../internal/readable.ts"
-import { defined } from "../../internal/schemas.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import {
   activeIn,
@@ -49,8 +48,8 @@ const maxHoldMs = 366 * 86_400_000
 export const hold = (zone: DateTime.TimeZone) =>
   Effect.fnUntraced(function* ({ until, ...request }: Pick<HoldRequest, "by" | "until">) {
     const store = yield* VersionStore
-    const end = until === undefined ? {} : { until: yield* timeOf(until, zone) }
-    return yield* (yield* ActiveVersion).change(store.hold({ ...request, ...end }))
+    const end = until === undefined ? undefined : yield* timeOf(until, zone)
+    return yield* (yield* ActiveVersion).change(store.hold({ ...request, until: end }))
   })
 
 const timeOf = Effect.fnUntraced(function* (until: string, zone: DateTime.TimeZone) {
@@ -68,7 +67,7 @@ export const release = Effect.fnUntraced(function* (request: HoldRequest) {
   const store = yield* VersionStore
   const versionId = request.versionId ?? Option.getOrUndefined(yield* waiting)
   yield* versionId === undefined ? Effect.void : store.verify(versionId)
-  return yield* (yield* ActiveVersion).change(store.release({ ...request, ...defined({ versionId }) }))
+  return yield* (yield* ActiveVersion).change(store.release({ ...request, versionId }))
 })
 
 /** Runs `ended` when the hold has ended. */
@@ -147,7 +146,7 @@ export const versions = Effect.gen(function* () {
     )
   )
   const { held, released } = active ?? {}
-  return { ...defined({ held, released }), versions } satisfies VersionsReport
+  return { held, released, versions } satisfies VersionsReport
 })
 
 /** Names the sources that are old now. */
@@ -157,7 +156,7 @@ const withOld =
     ...summary,
     sources: sources.map(({ keptSince, ...source }) => ({
       ...source,
-      ...defined({ keptSince: since({ keptSince, sourceId: source.sourceId }) })
+      keptSince: since({ keptSince, sourceId: source.sourceId })
     }))
   })
 

@@ -58,11 +58,9 @@ const without =
     ...state,
     sources: Record.map(sources, ({ lastSuccess, ...source }) => ({
       ...source,
-      ...(lastSuccess && {
-        lastSuccess: {
-          ...lastSuccess,
-          warnings: (lastSuccess.warnings ?? []).filter((warning) => !accepted.includes(warning))
-        }
-      })
+      lastSuccess: lastSuccess && {
+        ...lastSuccess,
+        warnings: (lastSuccess.warnings ?? []).filter((warning) => !accepted.includes(warning))
+      }
     }))
   })

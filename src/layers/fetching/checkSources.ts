@@ -9,7 +9,6 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type { ContentCounts } from "../../internal/contentCounts.ts"
 import { printableLine } from "../../internal/printable.ts"
-import { defined } from "../../internal/schemas.ts"
 import type { ContentCheck } from "../../services/ContentCheck.ts"
 import { type ContentSample, NoSuchSource, type SampledDocument } from "../../services/ContentSample.ts"
 import type { ContentSource } from "../../services/ContentSource.ts"
@@ -54,7 +53,7 @@ export const checkSources = Effect.fn("Content.check")(function* (
       ...checks.map(({ checked }) => checked),
       ...removed.map(({ sourceId }) => ({ sourceId, changed: true, removed: true as const, records: 0 }))
     ],
-    ...(failed.length === 0 ? {} : { kept: failed.map(({ kept }) => kept) }),
+    kept: failed.length === 0 ? undefined : failed.map(({ kept }) => kept),
     ...differences
   } satisfies ContentCheck
 }, Effect.scoped)
@@ -116,7 +115,7 @@ export const sampleSource = Effect.fn("Content.sample")(function* (
   return {
     sourceId,
     sampled,
-    ...placedWarnings(sourceId, warnings)
+    warnings: placedWarnings(sourceId, warnings)
   } satisfies ContentSample
 }, Effect.scoped)
 
@@ -176,10 +175,8 @@ const describeField = (name: string, values: ReadonlyArray<unknown>): SampledDoc
   return {
     field: printableLine(name, 60),
     types: [...new Set(values.map(typeOf))].sort(),
-    ...defined({
-      example:
-        example === undefined || example === "" ? undefined : printableLine(withoutQuery(String(example)), 40)
-    })
+    example:
+      example === undefined || example === "" ? undefined : printableLine(withoutQuery(String(example)), 40)
   }
 }
 

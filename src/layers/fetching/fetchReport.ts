@@ -8,7 +8,6 @@ import * as Effect from "effect/Effect"
 import { countsText, sumCounts } from "../../internal/contentCounts.ts"
 import { countText, secondsText } from "../../internal/readable.ts"
 import { messageOf, serializeError } from "../../internal/SerializedError.ts"
-import { defined } from "../../internal/schemas.ts"
 import { kindOf, makeWarnWhile } from "../../internal/warnOnce.ts"
 import type { FetchError } from "../../services/Content.ts"
 import type { FetchOutcome } from "../../services/ContentEvents.ts"
@@ -85,9 +84,9 @@ export const makeFetchReport = Effect.fnUntraced(function* (report: Report, slic
       timestamp: yield* timestamp,
       changed,
       versionId,
-      ...defined({ held }),
+      held,
       ...counts,
-      ...(kept.length > 0 && { kept }),
+      kept: kept.length > 0 ? kept : undefined,
       durationMs: Math.round(Duration.toMillis(duration))
     }
     yield* logDone(outcome, fetched)

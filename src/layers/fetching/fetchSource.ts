@@ -12,7 +12,7 @@ import { contentCounts, sumCounts } from "../../internal/contentCounts.ts"
 import { MistakeSchema, mistakeText } from "../../internal/mistake.ts"
 import { issueText, placedIssues } from "../../internal/Options.ts"
 import { messageOf, serializeError } from "../../internal/SerializedError.ts"
-import { count, defined, optional } from "../../internal/schemas.ts"
+import { count, optional } from "../../internal/schemas.ts"
 import type { FetchError } from "../../services/Content.ts"
 import {
   type ContentSource,
@@ -54,7 +54,7 @@ export const fetchSource = Effect.fn("Content.fetchSource")(
         timestamp: yield* timestamp,
         sourceId,
         ...counts,
-        ...warnings,
+        warnings,
         durationMs: Math.round(Duration.toMillis(duration))
       }
     })
@@ -71,11 +71,12 @@ export const fetchSource = Effect.fn("Content.fetchSource")(
         sourceId,
         fingerprint,
         ...counted,
-        ...defined({ digests, keys: keysOf(documents) })
+        digests,
+        keys: keysOf(documents)
       },
       directory,
       ...counted,
-      ...warnings
+      warnings
     }
   },
   (effect, source, _staged, report, isCheck = false) =>
@@ -95,17 +96,14 @@ export const fetchSource = Effect.fn("Content.fetchSource")(
 
 /** The warnings of a source, with its id in their subjects. */
 export const placedWarnings = (sourceId: string, warnings: FetchedSource["warnings"] = []) =>
-  defined({
-    warnings:
-      warnings.length === 0
-        ? undefined
-        : warnings
-            .map((warning) => {
-              const { code, subject, text } = Predicate.isString(warning) ? note(warning) : warning
-              return { code, subject, text }
-            })
-            .map(within(sourceId))
-  })
+  warnings.length === 0
+    ? undefined
+    : warnings
+        .map((warning) => {
+          const { code, subject, text } = Predicate.isString(warning) ? note(warning) : warning
+          return { code, subject, text }
+        })
+        .map(within(sourceId))
 
 const problemOf = (warning: Warning | string) => {
   const { mistake, text } = Predicate.isString(warning) ? { mistake: undefined, text: warning } : warning
@@ -115,7 +113,7 @@ const problemOf = (warning: Warning | string) => {
 /** Sources of users need not be written in TypeScript. */
 const checkResult = (source: string) => (result: FetchedSource) =>
   Effect.mapError(
-    validateFetched(defined(result)),
+    validateFetched(result),
     (error) =>
       new SourceError({
         source,
@@ -134,8 +132,8 @@ const validateFetched = Schema.validate(
       Schema.Record({
         key: Schema.String,
         value: Schema.Struct({
-          key: Schema.optional(Schema.Array(Schema.String)),
-          url: Schema.optional(Schema.String)
+          key: optional(Schema.Array(Schema.String)),
+          url: optional(Schema.String)
         })
       })
     ),

@@ -26,7 +26,6 @@ import { isDiskFull } from "../../files/systemError.ts"
 import { type ContentCounts, sumCounts } from "../../internal/contentCounts.ts"
 import { monotonicMillis, type Now, now } from "../../internal/monotonicMillis.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
-import { defined } from "../../internal/schemas.ts"
 import type { FetchError } from "../../services/Content.ts"
 import type { ContentSource, SourceChanges, Unknown } from "../../services/ContentSource.ts"
 import type { Problem } from "../../services/Problem.ts"
@@ -82,7 +81,7 @@ export const fetchSources = (
           Option.map(fingerprint, (fingerprint) => ({
             sourceId: id,
             fingerprint,
-            ...(counts.get(id) ?? sumCounts([defined({ records, values })]))
+            ...(counts.get(id) ?? sumCounts([{ records, values }]))
           }))
         )
       )
@@ -216,7 +215,8 @@ export const fetchSources = (
       accept: Object.fromEntries(
         sources.flatMap(({ accept, id }) => (accept === undefined ? [] : [[id, accept]]))
       ),
-      ...(unasked.length === sources.length ? {} : { poll, fetchNew: polling.remember(fetchNew) }),
+      poll: unasked.length === sources.length ? undefined : poll,
+      fetchNew: unasked.length === sources.length ? undefined : polling.remember(fetchNew),
       changes: Stream.mergeAll(
         Array.filterMap(sources, ({ changes }) => Option.fromNullable(changes)),
         {
@@ -314,7 +314,7 @@ export const makePolling = Effect.fnUntraced(function* (
     unknown: HashMap.empty()
   })
   const failure = lastFetchFailure<FetchError>()
-  const resting = failures?.resting ?? Effect.succeed(HashSet.empty<string>())
+  const paused = failures?.paused ?? Effect.succeed(HashSet.empty<string>())
 
   const add = (changed: Iterable<string>) =>
     Ref.update(polled, (before) => ({ ...before, found: HashSet.union(before.found, changed) }))
@@ -395,7 +395,7 @@ export const makePolling = Effect.fnUntraced(function* (
     found: Effect.map(Ref.get(polled), ({ found }) => found),
 
     /** The changes without those of sources that failed a short time ago. */
-    due: Effect.zipWith(Ref.get(polled), resting, ({ found }, resting) => HashSet.difference(found, resting)),
+    due: Effect.zipWith(Ref.get(polled), paused, ({ found }, paused) => HashSet.difference(found, paused)),
 
     /** Adds changes. */
     add,
@@ -403,10 +403,10 @@ export const makePolling = Effect.fnUntraced(function* (
     /** Takes the due changes for a new version. If `use` fails, they count as changes again. */
     take: <A, E>(use: (changed: Changed) => Effect.Effect<A, E>) =>
       Effect.acquireUseRelease(
-        Effect.flatMap(resting, (resting) =>
+        Effect.flatMap(paused, (paused) =>
           Ref.modify(polled, ({ found, ...before }) => [
-            HashSet.difference(found, resting),
-            { ...before, found: HashSet.intersection(found, resting) }
+            HashSet.difference(found, paused),
+            { ...before, found: HashSet.intersection(found, paused) }
           ])
         ),
         use,
@@ -422,7 +422,7 @@ export const makePolling = Effect.fnUntraced(function* (
 
     /** The error of the last fetch, while it is too early to try again. */
     refusal: Effect.map(
-      failure.resting,
+      failure.paused,
       Option.map(({ error }) => error)
     )
   }

@@ -25,7 +25,7 @@ import { beginCounts, makeMomentary, makeReport, makeSlice, withSources } from "
 import { makeDiskSpace } from "./diskSpace.ts"
 import { makeFetchReport } from "./fetchReport.ts"
 import type { MakeProvider, Provider, Report } from "./Provider.ts"
-import { reading } from "./pluginReading.ts"
+import { pluginReport } from "./pluginReport.ts"
 import { registerCommands } from "./registerCommands.ts"
 import { keepFetching } from "./ticks.ts"
 import { endHolds } from "./Undo.ts"
@@ -55,7 +55,7 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
   const activeVersion = yield* ActiveVersion.make(reportVersions, slice)
   yield* slice.show({
     live: yield* makeMomentary(slice, provider, screens.all),
-    report: reading(name, rules, provider.accept)
+    report: pluginReport(name, rules, provider.accept)
   })
 
   return yield* Effect.gen(function* () {

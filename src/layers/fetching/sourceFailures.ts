@@ -11,7 +11,6 @@ import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import * as JsonFile from "../../files/JsonFile.ts"
 import { fetchPause, makeLastFailure } from "../../internal/Schedules.ts"
-import { defined } from "../../internal/schemas.ts"
 import type { ContentSource } from "../../services/ContentSource.ts"
 import type { SourceError } from "../../services/SourceError.ts"
 import { VersionStore } from "../../services/VersionStore.ts"
@@ -79,7 +78,7 @@ export const makeSourceFailures = Effect.fnUntraced(function* (sources: Readonly
 
     /** Notes that the latest version has the content of these sources with their present options. */
     published: (ids: ReadonlyArray<string>) =>
-      note(ids, (before) => ({ ...before, ...defined({ options: options.get(before.sourceId) }) })),
+      note(ids, (before) => ({ ...before, options: options.get(before.sourceId) ?? before.options })),
 
     /** Whether the latest version has its content with its present options, as far as is known. */
     hasSameOptions: ({ id, options }: ContentSource) =>
@@ -89,9 +88,9 @@ export const makeSourceFailures = Effect.fnUntraced(function* (sources: Readonly
       }),
 
     /** The sources that failed a short time ago, and are not fetched again yet. */
-    resting: Effect.map(
-      Effect.filter(failures, ([, { resting }]) => Effect.map(resting, Option.isSome)),
-      (resting) => HashSet.fromIterable(resting.map(([id]) => id))
+    paused: Effect.map(
+      Effect.filter(failures, ([, { paused }]) => Effect.map(paused, Option.isSome)),
+      (paused) => HashSet.fromIterable(paused.map(([id]) => id))
     ),
 
     /** Ends the rest of these sources: something has changed since. */

@@ -40,7 +40,7 @@ export const keepFetching = Effect.fnUntraced(function* (
     .note(({ nextFetch, ...before }) => before)
     .pipe(
       Effect.zipRight(fetchQuietly(Effect.zipRight(tick(steps, slice), steps.isRetried))),
-      // A change that is taken just as the pause ends is not lost: a tick follows.
+      // A change that arrives just as the pause ends is not lost: a tick follows.
       Effect.flatMap((isTransient) => Effect.asVoid(endedBy(pause(isTransient))(Queue.take(changed)))),
       Effect.forever
     )

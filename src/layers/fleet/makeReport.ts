@@ -5,7 +5,6 @@ import * as Array from "effect/Array"
 import * as Schema from "effect/Schema"
 import { nodeIdOf } from "../../internal/machine.ts"
 import { excerpt, printableLine } from "../../internal/printable.ts"
-import { defined } from "../../internal/schemas.ts"
 import {
   maxLine,
   maxReportBytes,
@@ -24,7 +23,7 @@ export interface Machine
   /** The name of the copied content. */
   readonly content: string
   /** The screens whose browsers can take pictures. */
-  readonly watched?: ReadonlyArray<string>
+  readonly watched?: ReadonlyArray<string> | undefined
   /** Oldest first. */
   readonly warnings: ReadonlyArray<string>
 }
@@ -49,19 +48,18 @@ export const makeReport = (
     sentAt: new Date(now).toISOString(),
     node: {
       id: name(node?.id ?? nodeIdOf(host)),
-      ...defined({ label: nameIfAny(node?.label), role: nameIfAny(node?.role) })
+      label: nameIfAny(node?.label),
+      role: nameIfAny(node?.role)
     },
     host: name(host),
     runId: name(runId),
     startTime: name(startTime),
-    ...defined({
-      versionId: nameIfAny(own?.versionId),
-      activeSince: nameIfAny(own?.activeSince),
-      copiedPercent: own?.fetchedPercent,
-      done,
-      freeDisk,
-      number
-    }),
+    versionId: nameIfAny(own?.versionId),
+    activeSince: nameIfAny(own?.activeSince),
+    copiedPercent: own?.fetchedPercent,
+    done,
+    freeDisk,
+    number,
     problems: [],
     screens: [],
     warnings: []
@@ -79,7 +77,7 @@ export const makeReport = (
     ...empty,
     problems: room.take(Array.filterMap(sent.slice(0, maxItems), reportedProblem)),
     screens: room.take(Array.filterMap(screens.slice(0, maxItems), reportedScreen)),
-    ...(seen.length === 0 ? {} : { watched: room.take(seen) }),
+    watched: seen.length === 0 ? undefined : room.take(seen),
     warnings: room.take(warnings.slice(-maxItems).map(excerpt).toReversed()).toReversed()
   }
 }
@@ -94,7 +92,7 @@ const decodeScreen = Schema.decodeUnknownOption(ReportedScreen)
 
 /** A hub refuses a report with an invalid time, so such a time is omitted. Mutes apply to the own machine only. */
 const reportedProblem = ({ accept, muted, since, ...problem }: Problem) =>
-  decodeProblem({ ...problem, ...defined({ since: timeIfAny(since) }) })
+  decodeProblem({ ...problem, since: timeIfAny(since) })
 
 const timeIfAny = (text = ""): string | undefined =>
   Number.isNaN(Date.parse(text)) ? undefined : new Date(text).toISOString()
@@ -103,7 +101,9 @@ const reportedScreen = ({ id, lastReport, name: label, since, word }: ScreenStat
   decodeScreen({
     id,
     word,
-    ...defined({ label: label === id ? undefined : label, since, versionId: lastReport?.versionId })
+    label: label === id ? undefined : label,
+    since,
+    versionId: lastReport?.versionId
   })
 
 /** Whether the hub can name the screen as this player does: its id is not cut, and it is no screen of another player. */

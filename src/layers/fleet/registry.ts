@@ -239,10 +239,9 @@ const listed = ({ duplicate, restarts, run }: Entry, now: number): Player => {
     ? run.player
     : {
         ...run.player,
-        ...(count === 0 ? {} : { restarts: count }),
-        ...Option.match(twin, {
-          onNone: () => ({}),
-          onSome: ({ player }) => ({ duplicate: Struct.pick(player, "host", "address", "heardAt") })
-        })
+        restarts: count || undefined,
+        duplicate: Option.getOrUndefined(
+          Option.map(twin, ({ player }) => Struct.pick(player, "host", "address", "heardAt"))
+        )
       }
 }

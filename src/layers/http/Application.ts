@@ -43,15 +43,15 @@ export interface Options extends Guard {
   /** Default: at most `maxConnections`. */
   readonly connections?: ConnectionLimit.ConnectionLimit | undefined
   /** The answer to every `OPTIONS`. If omitted, `OPTIONS` is routed like other methods. */
-  readonly preflight?: Response
+  readonly preflight?: Response | undefined
   /** Whether a route for `GET` answers `HEAD`, too. Default true. */
-  readonly answersHead?: boolean
+  readonly answersHead?: boolean | undefined
   /** The error for a method and a path without a route. */
-  readonly otherwise?: (request: Request) => RequestError
+  readonly otherwise?: ((request: Request) => RequestError) | undefined
   /** Whether a request gets no span. Default: no request gets a span. */
-  readonly untraced?: (request: Request) => boolean
+  readonly untraced?: ((request: Request) => boolean) | undefined
   /** Called for each request when it is handled. */
-  readonly onRequest?: RequestListener
+  readonly onRequest?: RequestListener | undefined
 }
 
 /** Refuses requests that are not allowed, and turns unexpected failures of the handler into responses. */

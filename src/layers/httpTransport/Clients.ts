@@ -135,7 +135,7 @@ export const groupsOf = (
   const [origin = "", streams = 0] = mostFirst([...byOrigin], ([, streams]) => streams)[0] ?? []
   return {
     streams: mostFirst([...groups.values()], ({ streams }) => streams).slice(0, maxGroups),
-    ...(origin === "" ? {} : { largestOrigin: { origin, streams } })
+    largestOrigin: origin === "" ? undefined : { origin, streams }
   }
 }
 

@@ -88,9 +88,9 @@ export const makeStreams = Effect.fnUntraced(function* (options: Options) {
   const streams: Streams = {
     ...eventStream,
     stream: Effect.fnUntraced(function* (client) {
-      const { backlog, live, sink, taken } = yield* makeStreamSink
+      const { backlog, live, sink, received } = yield* makeStreamSink
       yield* Effect.acquireRelease(clients.join(sink, client), () => Effect.sync(() => clients.leave(sink)))
-      return Stream.mapChunks(clientStream({ backlog, live, pings }), taken)
+      return Stream.mapChunks(clientStream({ backlog, live, pings }), received)
     })
   }
   return streams

@@ -16,7 +16,6 @@ import * as Stream from "effect/Stream"
 import { closedIfFailed } from "../../internal/background.ts"
 import { InvalidOptions, issuesOf, issueText } from "../../internal/Options.ts"
 import { printableLine } from "../../internal/printable.ts"
-import { defined } from "../../internal/schemas.ts"
 import type { CommandBus } from "../../services/CommandBus.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import type { EventBus } from "../../services/EventBus.ts"
@@ -43,7 +42,7 @@ import {
   withoutEffect
 } from "./HttpTransportOptions.ts"
 import * as MountedRoutes from "./MountedRoutes.ts"
-import { reading } from "./pluginReading.ts"
+import { pluginReport } from "./pluginReport.ts"
 import * as TransportRoutes from "./Routes.ts"
 import { makeRecorder, type TransportStatistics } from "./statistics.ts"
 
@@ -128,7 +127,7 @@ const fromOptions = (options: HttpTransportOptions) =>
         preflight: access.preflight,
         connections: ConnectionLimit.make(ConnectionLimit.maxConnections + options.maxClients),
         answersHead: false,
-        ...(options.traceRequests === true ? { untraced: ({ url }) => url.includes("?") } : {})
+        untraced: options.traceRequests === true ? ({ url }) => url.includes("?") : undefined
       })
       const address = yield* listen(server, { ...options, beforeDrain: eventStream.close })
       const url = urlOf(options.host, address.port)
@@ -137,7 +136,7 @@ const fromOptions = (options: HttpTransportOptions) =>
       )
       return {
         address: Option.some(address),
-        place: { url, ...(isEverywhere(options.host) ? { everywhere: true } : {}) }
+        place: { url, everywhere: isEverywhere(options.host) || undefined }
       }
     })
   )
@@ -232,7 +231,7 @@ const start = Effect.fnUntraced(function* <A extends EventStream.EventStream, R1
   }
   yield* report(eventStream, options, {
     ...place,
-    ...(unused.length > 0 ? { unused: printableLine(issueText(unused), maxUnused) } : {})
+    unused: unused.length > 0 ? printableLine(issueText(unused), maxUnused) : undefined
   })
   const { statistics } = eventStream
   return HttpTransport.of({ address, clients: Effect.map(statistics, ({ clients }) => clients), statistics })
@@ -280,23 +279,21 @@ const report = Effect.fnUntraced(function* (
       maxClients,
       ...counts,
       ...(yield* clientState),
-      ...(Option.isSome(reason) ? { problem: reason.value } : {}),
-      ...defined({ lastMissed: Option.getOrUndefined(lastMissed)?.toISOString() }),
-      ...(Option.isSome(lastEvent)
-        ? {
-            lastEvent: {
-              name: printableLine(lastEvent.value.name, maxName),
-              at: lastEvent.value.at.toISOString()
-            }
-          }
-        : {})
+      problem: Option.getOrUndefined(reason),
+      lastMissed: Option.getOrUndefined(lastMissed)?.toISOString(),
+      lastEvent: Option.getOrUndefined(
+        Option.map(lastEvent, ({ at, name }) => ({
+          name: printableLine(name, maxName),
+          at: at.toISOString()
+        }))
+      )
     } satisfies TransportState
   })
   const { update } = yield* register<TransportState>({
     name,
     slice: yield* slice,
     live: slice,
-    report: reading(name)
+    report: pluginReport(name)
   })
   const updateState = Effect.flatMap(slice, (slice) => update(() => slice))
   yield* Effect.forkScoped(Stream.runForEach(changes, () => Effect.delay(updateState, stateEvery)))

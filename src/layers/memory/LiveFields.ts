@@ -24,9 +24,9 @@ export interface LiveFields {
    * milliseconds.
    */
   readonly get: Effect.Effect<{
-    readonly fields?: object
-    readonly readAt?: number
-    readonly unread?: Unread
+    readonly fields: object | undefined
+    readonly readAt: number | undefined
+    readonly unread: Unread | undefined
   }>
   /** Stops reading, without waiting for a read that hangs. */
   readonly end: Effect.Effect<void>
@@ -71,13 +71,13 @@ export const make = (read: Effect.Effect<object, unknown>) =>
     return {
       begin,
       get: Effect.map(now, ({ monotonic }) => ({
-        ...(fields === undefined ? {} : { fields }),
-        ...(failing === undefined
-          ? {}
-          : {
-              readAt,
-              unread: { since: failing.wall, lastsMs: monotonic - failing.monotonic, reason: failing.reason }
-            })
+        fields,
+        readAt: failing && readAt,
+        unread: failing && {
+          since: failing.wall,
+          lastsMs: monotonic - failing.monotonic,
+          reason: failing.reason
+        }
       })),
       end: Effect.suspend(() => (running === undefined ? Effect.void : Fiber.interruptFork(running.fiber)))
     } satisfies LiveFields

@@ -14,7 +14,7 @@ import * as Struct from "effect/Struct"
 import { nodeId } from "../../internal/machine.ts"
 import { monotonicMillis } from "../../internal/monotonicMillis.ts"
 import {
-  type ControllerReading,
+  type ControllerSnapshot,
   ControllerState,
   type Identity,
   type Mode,
@@ -39,7 +39,7 @@ interface Latest<Remembered> {
   readonly facts: ReadonlyArray<PluginFacts>
   /** In milliseconds, by the monotonic clock. */
   readonly at: number
-  readonly reading: ControllerReading
+  readonly snapshot: ControllerSnapshot
   readonly remembered: Remembered
 }
 
@@ -100,7 +100,7 @@ export const make = <Remembered>(makeView: MakeView<Remembered>, mode: Mode, giv
           isEqual(fieldsOf(latest.facts), fieldsOf(facts))
       )
       if (Option.isSome(fresh)) {
-        return fresh.value.reading
+        return fresh.value.snapshot
       }
       const input = {
         now: yield* Clock.currentTimeMillis,
@@ -111,22 +111,22 @@ export const make = <Remembered>(makeView: MakeView<Remembered>, mode: Mode, giv
       }
       const made = makeView(input, Option.getOrUndefined(before)?.remembered)
       yield* Ref.set(latest, Option.some({ parts: current, facts, at, ...made }))
-      return made.reading
+      return made.snapshot
     })
 
     // A caller that comes during a look needs the next one: this look may have read what has changed since.
     let begun = 0
-    let done: { readonly number: number; readonly reading: ControllerReading } | undefined
+    let done: { readonly number: number; readonly snapshot: ControllerSnapshot } | undefined
     const read = Effect.suspend(() => {
       const seen = begun
       return Effect.suspend(() => {
         if (done !== undefined && done.number > seen) {
-          return Effect.succeed(done.reading)
+          return Effect.succeed(done.snapshot)
         }
         const number = ++begun
-        return Effect.tap(look, (reading) =>
+        return Effect.tap(look, (snapshot) =>
           Effect.sync(() => {
-            done = { number, reading }
+            done = { number, snapshot }
           })
         )
       }).pipe(looking.withPermits(1))
@@ -134,13 +134,13 @@ export const make = <Remembered>(makeView: MakeView<Remembered>, mode: Mode, giv
 
     const register = <S>({ live, name, report, slice }: PluginRegistration<S>) =>
       Effect.gen(function* () {
-        let resting = slice
+        let current = slice
         const fields = live && (yield* LiveFields.make(live))
-        const plugin: Registered = { name, report, slice: Effect.sync(() => resting), live: fields }
+        const plugin: Registered = { name, report, slice: Effect.sync(() => current), live: fields }
         const change = (f: (plugins: Parts["plugins"]) => Parts["plugins"]) =>
           Ref.update(parts, ({ plugins, version }) => ({
             plugins: f(plugins),
-            version: resting === undefined ? version : version + 1
+            version: current === undefined ? version : version + 1
           }))
         yield* Effect.acquireRelease(change(Array.append(plugin)), () =>
           Effect.zipRight(change(Array.filter((other) => other !== plugin)), fields?.end ?? Effect.void)
@@ -148,7 +148,7 @@ export const make = <Remembered>(makeView: MakeView<Remembered>, mode: Mode, giv
         return {
           update: (f: (slice: S | undefined) => S) =>
             Effect.suspend(() => {
-              resting = f(resting)
+              current = f(current)
               return Ref.update(parts, (parts) => ({ ...parts, version: parts.version + 1 }))
             })
         }

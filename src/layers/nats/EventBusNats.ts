@@ -145,7 +145,7 @@ const failed =
     return new EventBusError({
       action,
       detail: `${detail}${advice}`,
-      ...(cause === undefined ? {} : { cause })
+      cause
     })
   }
 

@@ -26,7 +26,7 @@ import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import { NatsFailure } from "./NatsFailure.ts"
 import { decode, type NatsConfig } from "./NatsOptions.ts"
-import { type NatsState, reading } from "./pluginReading.ts"
+import { type NatsState, pluginReport } from "./pluginReport.ts"
 import { open, requestTimeout, type Session } from "./Session.ts"
 import { makeTraffic, type Traffic } from "./traffic.ts"
 
@@ -150,11 +150,11 @@ export const make = Effect.fnUntraced(function* (
         servers,
         prefix,
         link: linkState(yield* SubscriptionRef.get(link)),
-        ...(unknownElsewhere === undefined ? {} : { unknownElsewhere }),
+        unknownElsewhere,
         ...(yield* traffic.now)
       } satisfies NatsState
     })
-    yield* state.value.register({ name: "nats", live: slice, report: reading })
+    yield* state.value.register({ name: "nats", live: slice, report: pluginReport })
   }
   yield* Effect.timeoutOption(Deferred.await(tried), requestTimeout)
 

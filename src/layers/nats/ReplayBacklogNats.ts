@@ -123,4 +123,4 @@ const rememberedEvent = ({ data, info, subject }: JsMsg): RememberedEvent => ({
 const failed =
   (action: ReplayBacklogError["action"]) =>
   ({ cause, detail }: NatsFailure): ReplayBacklogError =>
-    new ReplayBacklogError({ action, detail, ...(cause === undefined ? {} : { cause }) })
+    new ReplayBacklogError({ action, detail, cause })

@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
 import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
-import type { NatsState } from "./pluginReading.ts"
+import type { NatsState } from "./pluginReport.ts"
 
 export interface Traffic {
   /** Runs an effect that an event of this size, in bytes, waits for. */

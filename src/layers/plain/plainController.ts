@@ -223,6 +223,8 @@ export interface BindError extends Error {
   readonly code: string
 }
 /**
+ * For `instanceof`: the port could not be opened.
+ *
  * @since 0.1.0
  * @category schemas
  */
@@ -240,6 +242,8 @@ export interface InvalidContext extends Error {
   readonly issues: ReadonlyArray<PlacedIssue>
 }
 /**
+ * For `instanceof`: the context of the controller is not as expected.
+ *
  * @since 0.1.0
  * @category schemas
  */
@@ -257,6 +261,8 @@ export interface InvalidOptions extends Error {
   readonly issues: ReadonlyArray<PlacedIssue>
 }
 /**
+ * For `instanceof`: every mistake in some options.
+ *
  * @since 0.1.0
  * @category schemas
  */
@@ -272,6 +278,8 @@ export interface PluginSetupFailed extends Error {
   readonly plugin: string
 }
 /**
+ * For `instanceof`: a plugin could not be set up.
+ *
  * @since 0.1.0
  * @category schemas
  */

@@ -142,7 +142,7 @@ export const makeControllerState = (
     read: Effect.dieMessage("A plain controller makes no view."),
     updateSlice: (_, f) => Effect.sync(() => void context.updateState(f)),
     register: <S>({ live = Effect.succeed({}), slice }: PluginRegistration<S>) => {
-      let resting = slice
+      let current = slice
       const set = (next: unknown) =>
         Effect.flatMap(
           Effect.sync(() => context.updateState((slice) => replace(slice, next))),
@@ -150,8 +150,8 @@ export const makeControllerState = (
         )
       const update = (f: (slice: S | undefined) => S) =>
         Effect.suspend(() => {
-          resting = f(resting)
-          return set(resting)
+          current = f(current)
+          return set(current)
         })
       const follow = Stream.repeatEffectWithSchedule(
         Effect.option(live),

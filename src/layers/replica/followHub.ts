@@ -9,7 +9,6 @@ import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import { makeLastFailure, upstreamPause } from "../../internal/Schedules.ts"
-import { defined } from "../../internal/schemas.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import type { FetchError } from "../../services/Content.ts"
 import type * as Slices from "../../services/Slices.ts"
@@ -134,7 +133,7 @@ export const followHub = (
       sourceIds: [],
       fetch,
       poll,
-      hub: Effect.all({ copiedFrom: Ref.get(upstream), ...defined({ reports }) })
+      hub: Effect.all({ copiedFrom: Ref.get(upstream), reports: reports ?? Effect.succeed(undefined) })
     } satisfies Provider
   })
 
@@ -180,7 +179,7 @@ const makeRefused = () => {
     }),
     /** Fails with the earlier error during the pause after that copy of this version. */
     check: (versionId: VersionId) =>
-      Effect.flatMap(last.resting, (refused) =>
+      Effect.flatMap(last.paused, (refused) =>
         Option.isSome(refused) && refused.value.error.versionId === versionId
           ? Effect.fail(refused.value.error.error)
           : Effect.void

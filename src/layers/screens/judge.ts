@@ -2,7 +2,7 @@
  * Judges the screens and players of a state.
  */
 import type { Judge } from "../status/view.ts"
-import * as Players from "./PlayersReading.ts"
+import * as Players from "./PlayersReport.ts"
 import { playersOf } from "./players.ts"
 import { screensOf } from "./screens.ts"
 import { unwatchedScreens } from "./unwatched.ts"
@@ -13,7 +13,7 @@ export const judge: Judge = ({ knownSince, now, readAt, startedAt, state }) => {
   return {
     ...context,
     reports: [
-      ["players", Players.reading(undefined, context)],
+      ["players", Players.report(undefined, context)],
       ["screens", { unwatched: unwatchedScreens(context) }]
     ]
   }

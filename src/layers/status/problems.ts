@@ -91,7 +91,7 @@ export interface Standing extends Problem {
 export interface Owned<P extends Problem = Problem> extends OwnedProblem {
   readonly problem: P
   /** It was recalled after a restart, and its plugin has not judged it since. */
-  readonly isEarlier?: boolean
+  readonly isEarlier?: boolean | undefined
 }
 
 /** By key: the problems that continue, and how often each ended problem has begun. */
@@ -103,7 +103,7 @@ export interface Remembered {
   /** By plugin: when its live fields were first known, in milliseconds since the start of the controller. */
   readonly knownSince: ReadonlyMap<string, number>
   /** The problems from before the restart, once they were recalled. */
-  readonly earlier?: ReadonlyArray<OwnedProblem>
+  readonly earlier?: ReadonlyArray<OwnedProblem> | undefined
 }
 
 export const nothingRemembered: Remembered = {
@@ -122,7 +122,7 @@ export const recall = (
   if (earlier === undefined || before.earlier !== undefined) return before
   const recalled = earlier.map(({ plugin, problem }): [string, Owned<Standing>] => [
     keyOf(problem),
-    { plugin, problem: { since: now, ...problem, count: 1 }, isEarlier: true }
+    { plugin, problem: { ...problem, since: problem.since ?? now, count: 1 }, isEarlier: true }
   ])
   return { ...before, earlier, standing: new Map([...recalled, ...before.standing]) }
 }

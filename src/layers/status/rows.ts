@@ -11,10 +11,10 @@ export const kv = (label: string, value: string, tone?: Tone): Row => ({
   type: "kv",
   label,
   value,
-  ...(tone && { tone })
+  tone
 })
 
-export const text = (text: string, tone?: Tone): Row => ({ type: "text", text, ...(tone && { tone }) })
+export const text = (text: string, tone?: Tone): Row => ({ type: "text", text, tone })
 
 export const list = (label: string, items: ReadonlyArray<Row>): Row => ({ type: "list", label, items })
 

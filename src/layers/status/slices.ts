@@ -1,5 +1,5 @@
 /**
- * The slices of a state: those of one kind, their problems, and how one slice is read.
+ * The slices of a state: the slices of one kind, their problems, and the report of one slice.
  */
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
@@ -52,16 +52,16 @@ export const reported = (slice: unknown): ReadonlyArray<Problem> =>
     ? slice.problems.flatMap((problem) => Option.toArray(decodeProblem(problem)))
     : []
 
-/** Reads the slice of this kind and name. A missing slice gives an empty result, an invalid slice a problem. */
-export const readingOf =
+/** The report of the slice of this kind and name. A missing slice gives an empty report, an invalid slice a problem. */
+export const reportOf =
   <S>(
     slicesOfKind: SlicesOf<S>,
     name: string,
-    read: (slice: S, context: ReportContext) => PluginReport
+    report: (slice: S, context: ReportContext) => PluginReport
   ): MakeReport =>
   (slice, context) => {
     const found = slicesOfKind(context.state).find(([other]) => other === name)
-    if (found !== undefined) return read(found[1], context)
+    if (found !== undefined) return report(found[1], context)
     return {
       problems: Predicate.hasProperty(slice, "kind") ? [invalid(slicesOfKind, name, slice)] : [],
       unwatched: () => "not known"

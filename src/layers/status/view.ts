@@ -10,7 +10,6 @@ import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as String from "effect/String"
 import { messageOf } from "../../internal/SerializedError.ts"
-import { defined } from "../../internal/schemas.ts"
 import type { GlobalState, MakeReport, PluginReport, ReportContext } from "../../services/ControllerState.ts"
 import type { MakeView, PluginFacts, Unread, ViewInput } from "../../services/PluginFacts.ts"
 import type { Problem } from "../../services/Problem.ts"
@@ -89,7 +88,7 @@ export const viewOf =
     const sections = [...all.flatMap(({ sections = [] }) => sections), ...muteSections(state, now)]
     const { mode, node, startTime } = system
     const view = {
-      header: { startTime, uptimeMs, mode, ...defined({ node }) },
+      header: { startTime, uptimeMs, mode, node },
       sections: sections.toSorted(
         (one, other) => (one.order ?? defaultOrder) - (other.order ?? defaultOrder)
       ),
@@ -98,12 +97,12 @@ export const viewOf =
       problems,
       contents: all.flatMap(({ content }) => (content === undefined ? [] : [content])),
       screens,
-      ...(takesReports(state) ? { players } : {}),
+      players: takesReports(state) ? players : undefined,
       mutes: mutesOf(state, now),
-      ...defined({ dashboard: all.find(({ dashboard }) => dashboard !== undefined)?.dashboard })
+      dashboard: all.find(({ dashboard }) => dashboard !== undefined)?.dashboard
     }
     return {
-      reading: {
+      snapshot: {
         view,
         state: { ...state, problems },
         metrics: () => all.flatMap(({ metrics }) => metrics?.() ?? []),
@@ -117,15 +116,15 @@ export const viewOf =
     }
   }
 
-/** The slices, with the live fields. What rests replaces fields that are old. */
+/** The slices, with the live fields. The registered slice replaces live fields that are old. */
 const slicesIn = (plugins: ReadonlyArray<PluginFacts>): GlobalState["plugins"] =>
   Object.fromEntries(
     plugins.flatMap(({ fields, name, readAt, slice }) => {
       if (fields === undefined) {
         return slice === undefined ? [] : [[name, slice]]
       }
-      const resting = Predicate.isRecord(slice) ? slice : {}
-      const merged = readAt === undefined ? { ...resting, ...fields } : { ...fields, ...resting }
+      const registered = Predicate.isRecord(slice) ? slice : {}
+      const merged = readAt === undefined ? { ...registered, ...fields } : { ...fields, ...registered }
       return Record.isEmptyRecord(merged) ? [] : [[name, merged]]
     })
   )
@@ -201,7 +200,7 @@ export const reportOfProblems =
     return {
       problems,
       sections: rows.length === 0 ? [] : [{ name, title: String.capitalize(name), rows }],
-      ...(slice === undefined ? notKnown : {})
+      unwatched: slice === undefined ? notKnown.unwatched : undefined
     }
   }
 

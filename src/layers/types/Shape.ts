@@ -23,7 +23,7 @@ export interface Kinds {
 export interface ObjectShape {
   readonly fields: ReadonlyMap<string, Field>
   /** The shape of other fields, if other fields are allowed. */
-  readonly rest?: Shape
+  readonly rest?: Shape | undefined
 }
 
 export interface Field {
@@ -88,7 +88,7 @@ export const withSeenFields = (expected: ObjectShape, seen: ObjectShape, isOpen:
     fields.set(name, { presence, shape: withSeen(shape, seen.fields.get(name)?.shape ?? nothing) })
   }
   const rest = expected.rest ?? (isOpen ? seen.rest : undefined)
-  return { fields, ...(rest === undefined ? {} : { rest }) }
+  return { fields, rest }
 }
 
 /** The number of fields at all depths. */
@@ -160,7 +160,7 @@ const bothObject = (a: ObjectShape, b: ObjectShape): ObjectShape => {
     )
   }
   const rest = a.rest ?? b.rest
-  return { fields, ...(rest === undefined ? {} : { rest }) }
+  return { fields, rest }
 }
 
 /** Deeper values are not inspected, and a schema may contain itself. */

@@ -24,7 +24,7 @@ import {
   activeIn,
   type Hold,
   Manifest,
-  type ManifestReading,
+  type ManifestState,
   type VersionId,
   type VersionStoreError
 } from "../../services/VersionStore.ts"
@@ -37,7 +37,7 @@ export class ManifestFile extends Context.Tag("vitrine/ManifestFile")<
     readonly isByHand: boolean
 
     /** What the manifest says now. A manifest whose version is not on disk is invalid. */
-    readonly read: Effect.Effect<ManifestReading, VersionStoreError>
+    readonly read: Effect.Effect<ManifestState, VersionStoreError>
 
     /** The manifest, if its version is on disk. */
     readonly active: Effect.Effect<Option.Option<Manifest>, VersionStoreError>
@@ -127,9 +127,9 @@ const make = Effect.fnUntraced(function* (isByHand: boolean) {
   const read = Effect.gen(function* () {
     const written = yield* text
     if (Option.isNone(written)) {
-      return { status: "missing" } satisfies ManifestReading
+      return { status: "missing" } satisfies ManifestState
     }
-    const invalid = (problem: string): ManifestReading => ({
+    const invalid = (problem: string): ManifestState => ({
       status: "invalid",
       message: `manifest.json ${problem}`
     })
@@ -148,7 +148,7 @@ const make = Effect.fnUntraced(function* (isByHand: boolean) {
     }
     const isThere = held?.waiting === undefined || (yield* hasVersion(held.waiting))
     const manifest = isThere ? decoded.right : withHold(decoded.right, held, versionId)
-    return { status: "ok", manifest } satisfies ManifestReading
+    return { status: "ok", manifest } satisfies ManifestState
   })
 
   const active = Effect.map(read, activeIn)

@@ -135,11 +135,11 @@ const openController = Effect.fnUntraced(function* (
     Effect.provideService(ControllerState, controller),
     Effect.provide(Layer.provideMerge(disk, NodeContext.layer))
   )
-  const { addReading, updateSlice } = pluginsOf(controller)
+  const { addReport, updateSlice } = pluginsOf(controller)
   const stand = (...problems: ReadonlyArray<Problem>) => updateSlice("lamps", () => ({ problems }))
   return {
     ...controller,
-    addReading,
+    addReport,
     updateSlice,
     stand,
     /** These problems stand for this time. */
@@ -188,8 +188,8 @@ describe("an alert", () => {
 
   it.scoped("about several problems has a line for each", () =>
     Effect.gen(function* () {
-      const { accepted, addReading, lasts, texts } = yield* setUp
-      yield* addReading("dashboard", () => ({ dashboard: "http://10.0.0.5:8720" }))
+      const { accepted, addReport, lasts, texts } = yield* setUp
+      yield* addReport("dashboard", () => ({ dashboard: "http://10.0.0.5:8720" }))
       const away: Problem = { ...broken("old"), unwatched: "closed" }
       yield* lasts("1 minute", broken("old"), broken("stays"), broken("gone"))
       yield* lasts("1 minute", broken("stays"), broken("new", "error"), away)
@@ -475,8 +475,8 @@ describe("alerts, after a restart,", () => {
   scenario("are there again if the place was closed meanwhile", (run, { isSilent, texts }) =>
     Effect.gen(function* () {
       yield* run(({ lasts }) => lasts("1 minute", broken("left")))
-      const closes = (controller: { readonly addReading: ReturnType<typeof pluginsOf>["addReading"] }) =>
-        controller.addReading("lamps", () => ({ unwatched: () => "closed" }))
+      const closes = (controller: { readonly addReport: ReturnType<typeof pluginsOf>["addReport"] }) =>
+        controller.addReport("lamps", () => ({ unwatched: () => "closed" }))
       yield* run((controller) => Effect.zipRight(closes(controller), passes("11 minutes", isSilent)))
       yield* run((controller) => Effect.zipRight(closes(controller), passes("11 minutes", isSilent)))
       yield* run(({ lasts }) => lasts("1 minute", broken("left")))

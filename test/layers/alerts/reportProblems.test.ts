@@ -29,8 +29,8 @@ const services = Layer.merge(EventBusMemory.layer, ControllerStateMemory.layer("
 const logOf = (...rounds: ReadonlyArray<ReadonlyArray<Problem>>) => {
   const log: Array<string> = []
   return Effect.gen(function* () {
-    const { addReading, updateSlice } = pluginsOf(yield* ControllerState)
-    yield* addReading("lamps", (slice) => ({ logs: ["lamp:logged"], problems: reported(slice) }))
+    const { addReport, updateSlice } = pluginsOf(yield* ControllerState)
+    yield* addReport("lamps", (slice) => ({ logs: ["lamp:logged"], problems: reported(slice) }))
     yield* reportProblems()
     for (const problems of rounds) {
       yield* updateSlice("lamps", () => ({ problems }))

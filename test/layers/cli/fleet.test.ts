@@ -10,7 +10,7 @@ import type * as Scope from "effect/Scope"
 import { failureText } from "../../../src/layers/cli/terminal/log.ts"
 import * as IpcServer from "../../../src/layers/control/IpcServer.ts"
 import * as ControllerServices from "../../../src/layers/controller/ControllerServices.ts"
-import { reading } from "../../../src/layers/fetching/pluginReading.ts"
+import { pluginReport } from "../../../src/layers/fetching/pluginReport.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { serverSlice, wellPlayer } from "../../support/fleet.ts"
 import { pluginsOf } from "../../support/plugins.ts"
@@ -27,9 +27,9 @@ const running = (plugin: string, slice: object) =>
     const fs = yield* FileSystem.FileSystem
     const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped())
     yield* fs.writeFileString(`${folder}/vitrine.config.mjs`, "")
-    const { addReading, updateSlice } = pluginsOf(yield* ControllerState)
+    const { addReport, updateSlice } = pluginsOf(yield* ControllerState)
     yield* updateSlice(plugin, () => slice)
-    yield* addReading("content", reading("content", { failingFor: "15 minutes" }))
+    yield* addReport("content", pluginReport("content", { failingFor: "15 minutes" }))
     yield* IpcServer.make({ folder, stop: Effect.void })
     return ["--config", `${folder}/vitrine.config.mjs`]
   })

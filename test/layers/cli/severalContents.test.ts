@@ -12,7 +12,7 @@ import * as Schema from "effect/Schema"
 import { failureText } from "../../../src/layers/cli/terminal/log.ts"
 import * as IpcServer from "../../../src/layers/control/IpcServer.ts"
 import * as ControllerServices from "../../../src/layers/controller/ControllerServices.ts"
-import { reading } from "../../../src/layers/fetching/pluginReading.ts"
+import { pluginReport } from "../../../src/layers/fetching/pluginReport.ts"
 import * as HttpClientNode from "../../../src/layers/httpClient/HttpClientNode.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
@@ -40,7 +40,7 @@ const controller = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped())
   yield* fs.writeFileString(`${folder}/vitrine.config.mjs`, "")
-  const { addReading, updateSlice } = pluginsOf(yield* ControllerState)
+  const { addReport, updateSlice } = pluginsOf(yield* ControllerState)
   const { register } = yield* CommandBus
   const { publish } = yield* EventBus
   const ran: Array<unknown> = []
@@ -52,7 +52,7 @@ const controller = Effect.gen(function* () {
       sources: {},
       lastFetch: name === "archive" ? failure : outcome
     }))
-    yield* addReading(name, reading(name, { failingFor: "15 minutes" }))
+    yield* addReport(name, pluginReport(name, { failingFor: "15 minutes" }))
     for (const type of ["fetch", "screen"]) {
       yield* register({
         type: `${name}.${type}`,

@@ -77,7 +77,7 @@ describe("the controller's socket", () => {
     Effect.gen(function* () {
       const { client } = yield* start
       const controller = pluginsOf(yield* ControllerState)
-      yield* controller.addReading("content", () => ({
+      yield* controller.addReport("content", () => ({
         sections: [
           {
             name: "content",

@@ -139,7 +139,7 @@ describe("the tile of a player", () => {
       lastReport: { ...report, problems }
     }
     expect(tileOf({ word: "problem", ...unwell })).toMatchObject({ text: "no space is left" })
-    expect(tileOf({ word: "silent", ...unwell })).not.toHaveProperty("text")
+    expect(tileOf({ word: "silent", ...unwell })).not.toMatchObject({ text: expect.anything() })
   })
 
   it("reports that two machines have its id", () => {

@@ -6,8 +6,8 @@ import { maxQueuedBytes } from "../../../src/layers/fanOut/FanOut.ts"
 import { makeStreamSink, type StreamSink } from "../../../src/layers/fanOut/StreamSink.ts"
 
 /** The frames that the client receives. */
-const framesOf = ({ backlog, live, taken }: StreamSink) =>
-  Stream.mapChunks(Stream.concat(backlog, live), taken)
+const framesOf = ({ backlog, live, received }: StreamSink) =>
+  Stream.mapChunks(Stream.concat(backlog, live), received)
 
 const sizes = (frames: Stream.Stream<Uint8Array>) =>
   Effect.map(Stream.runCollect(frames), (chunk) => Chunk.toArray(chunk).map(({ length }) => length))

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { fetchedPercent } from "../../../src/layers/fetching/pluginReading.ts"
+import { fetchedPercent } from "../../../src/layers/fetching/pluginReport.ts"
 import type { SourceState } from "../../../src/services/Slices.ts"
 
 const startTime = "2026-11-22T08:00:00.000Z"

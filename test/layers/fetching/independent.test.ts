@@ -341,11 +341,11 @@ scenario(
     expect(yield* running.sees(command("versions"))).toMatchObject({
       versions: [{}, { sources: [{}, { sourceId: "tours", keptSince: since, records: 1 }, {}] }]
     })
-    expect(yield* running.sees(command("rollback"))).not.toHaveProperty("kept")
+    expect(yield* running.sees(command("rollback"))).not.toMatchObject({ kept: expect.anything() })
     yield* running.pass("1 second")
     tours.set("none")
-    expect(yield* running.fetch).not.toHaveProperty("kept")
-    expect(yield* running.sees(command("resume"))).not.toHaveProperty("kept")
+    expect(yield* running.fetch).not.toMatchObject({ kept: expect.anything() })
+    expect(yield* running.sees(command("resume"))).not.toMatchObject({ kept: expect.anything() })
     yield* running.stop
   }
 )
@@ -363,10 +363,10 @@ scenario(
     const isOldNowhere = Effect.gen(function* () {
       const { versions } = yield* running.sees(Undo.versions)
       expect(versions.at(-1)?.sources).toMatchObject([{}, { sourceId: "tours" }, {}])
-      expect(versions.at(-1)?.sources?.[1]).not.toHaveProperty("keptSince")
+      expect(versions.at(-1)?.sources?.[1]).not.toMatchObject({ keptSince: expect.anything() })
       expect((yield* running.sees(contentState)).kept).toBeUndefined()
-      expect(yield* running.sees(command("diff"))).not.toHaveProperty("kept")
-      expect(yield* running.sees(command("hold"))).not.toHaveProperty("kept")
+      expect(yield* running.sees(command("diff"))).not.toMatchObject({ kept: expect.anything() })
+      expect(yield* running.sees(command("hold"))).not.toMatchObject({ kept: expect.anything() })
       expect(yield* running.sees(rowValue("Old content"))).toBeUndefined()
       yield* running.sees(command("resume"))
     })
@@ -402,7 +402,7 @@ scenario(
     yield* running.fetch
     expect(yield* running.sees(command("hold"))).toMatchObject({ kept: [{ sourceId: "tours", since }] })
     expect(yield* running.sees(rowValue("Old content"))).toContain(`"tours" is from before ${since}`)
-    expect(yield* running.sees(command("resume"))).not.toHaveProperty("kept")
+    expect(yield* running.sees(command("resume"))).not.toMatchObject({ kept: expect.anything() })
     yield* running.stop
   }
 )

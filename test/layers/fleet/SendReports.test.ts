@@ -14,7 +14,7 @@ import * as Scope from "effect/Scope"
 import { addLoggerHere } from "../../../src/internal/loggers.ts"
 import { vitrineVersion } from "../../../src/internal/machine.ts"
 import * as ControllerStateMemory from "../../../src/layers/controller/ControllerStateMemory.ts"
-import { reading } from "../../../src/layers/fetching/pluginReading.ts"
+import { pluginReport } from "../../../src/layers/fetching/pluginReport.ts"
 import * as SendReports from "../../../src/layers/fleet/SendReports.ts"
 import * as CommandBusMemory from "../../../src/layers/memory/CommandBusMemory.ts"
 import * as EventBusMemory from "../../../src/layers/memory/EventBusMemory.ts"
@@ -71,10 +71,10 @@ const services = Layer.mergeAll(
 const setUp = Effect.gen(function* () {
   const hub = makeHub()
   const log: Array<string> = []
-  const { addReading, updateSlice } = pluginsOf(yield* ControllerState)
+  const { addReport, updateSlice } = pluginsOf(yield* ControllerState)
   const { publish } = yield* EventBus
   yield* updateSlice("content", () => ({ kind: "content", sources: {} }))
-  yield* addReading("content", reading("content", { failingFor: "15 minutes" }))
+  yield* addReport("content", pluginReport("content", { failingFor: "15 minutes" }))
   const sending = yield* SendReports.make({
     to,
     token: Redacted.make("very-secret"),
@@ -328,14 +328,14 @@ describe("a player that reports", () => {
     run(
       Effect.gen(function* () {
         const { answers, log, passes, updateSlice } = yield* setUp
-        const { addReading } = pluginsOf(yield* ControllerState)
+        const { addReport } = pluginsOf(yield* ControllerState)
         const at = "1970-01-01T00:30:00.000Z"
         yield* updateSlice("local", () => ({
           kind: "content",
           sources: {},
           screens: [{ id: "menu", versionId: "20261121T093000Z", shownSince: at, heardAt: at, until: at }]
         }))
-        yield* addReading("local", reading("local", { failingFor: "15 minutes" }))
+        yield* addReport("local", pluginReport("local", { failingFor: "15 minutes" }))
         const asked: Array<unknown> = []
         yield* Effect.flatMap(CommandBus, ({ register }) =>
           register({

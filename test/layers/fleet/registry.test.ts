@@ -77,7 +77,7 @@ describe("a player", () => {
       address: "10.0.0.4",
       clockOffset: Date.parse("2031-01-01T00:00:00.000Z") - at(10)
     })
-    expect(player).not.toHaveProperty("duplicate")
+    expect(player).not.toMatchObject({ duplicate: expect.anything() })
   })
 
   it("is listed as in its newest report, even if an older one arrives late", () => {
@@ -120,14 +120,14 @@ describe("a player", () => {
       21
     )
     expect(player).toMatchObject({ runId: "c" })
-    expect(player).not.toHaveProperty("duplicate")
+    expect(player).not.toMatchObject({ duplicate: expect.anything() })
     expect(others).toEqual([])
   })
 
   it("is the same one after many restarts", () => {
     const runs = Array.from({ length: 100 }, (_, index) => ({ seconds: 3 * index, runId: `run${index}` }))
     expect(shown(heard(...runs), 298)).toEqual([expect.objectContaining({ runId: "run99" })])
-    expect(shown(heard(...runs), 298)[0]).not.toHaveProperty("duplicate")
+    expect(shown(heard(...runs), 298)[0]).not.toMatchObject({ duplicate: expect.anything() })
   })
 
   it("counts its restarts in the last ten minutes", () => {
@@ -135,7 +135,7 @@ describe("a player", () => {
     const [player] = shown(heard(...runs, { seconds: 50, runId: "d" }), 60)
     expect(player).toMatchObject({ runId: "d", restarts: 3 })
     expect(shown(heard(...runs), 616)[0]).toMatchObject({ restarts: 2 })
-    expect(shown(heard(...runs), 660)[0]).not.toHaveProperty("restarts")
+    expect(shown(heard(...runs), 660)[0]).not.toMatchObject({ restarts: expect.anything() })
   })
 
   it("does not count a start after a requested stop", () => {
@@ -146,15 +146,15 @@ describe("a player", () => {
     expect(shown(heard(...runs), 51)[0]).toMatchObject({ runId: "d", stoppedBy: "anna@desk" })
     const started = shown(heard(...runs, { seconds: 60, runId: "e" }), 61)[0]
     expect(started).toMatchObject({ runId: "e" })
-    expect(started).not.toHaveProperty("restarts")
-    expect(started).not.toHaveProperty("stoppedBy")
+    expect(started).not.toMatchObject({ restarts: expect.anything() })
+    expect(started).not.toMatchObject({ stoppedBy: expect.anything() })
   })
 
   it("that runs counts as stopped because of another machine only until it reports again", () => {
     const forged = { seconds: 5, runId: "b", address: "10.0.0.9", stoppedBy: "nobody" }
     const [player] = shown(heard({ seconds: 0 }, forged, { seconds: 10 }), 11)
     expect(player).toMatchObject({ runId: "a", duplicate: { address: "10.0.0.9" } })
-    expect(player).not.toHaveProperty("stoppedBy")
+    expect(player).not.toMatchObject({ stoppedBy: expect.anything() })
   })
 
   it("is the first of two machines with the same id, and names the other one", () => {
@@ -174,7 +174,7 @@ describe("a player", () => {
     const [known] = shown(two, 74)
     expect(known).toHaveProperty("duplicate")
     const [alone] = shown(two, 76)
-    expect(alone).not.toHaveProperty("duplicate")
+    expect(alone).not.toMatchObject({ duplicate: expect.anything() })
   })
 
   it("becomes the other machine before the first one, which has ended, counts as silent", () => {
@@ -183,7 +183,7 @@ describe("a player", () => {
     expect(shown(heard(...both, ...later.slice(0, -1)), 25)[0]).toMatchObject({ runId: "a" })
     const [player] = shown(heard(...both, ...later), 35)
     expect(player).toMatchObject({ runId: "b" })
-    expect(player).not.toHaveProperty("duplicate")
+    expect(player).not.toMatchObject({ duplicate: expect.anything() })
     const [again] = shown(heard(...both, ...later, { seconds: 40 }), 41)
     expect(again).toHaveProperty("duplicate")
   })

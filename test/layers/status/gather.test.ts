@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import type { DashboardState } from "../../../src/layers/dashboard/DashboardState.ts"
-import type { NatsState } from "../../../src/layers/nats/pluginReading.ts"
+import type { NatsState } from "../../../src/layers/nats/pluginReport.ts"
 import { nothingRemembered, remember } from "../../../src/layers/status/problems.ts"
 import { wordOf } from "../../../src/layers/status/view.ts"
 import type { ContentServerState, TransportState } from "../../../src/services/Slices.ts"

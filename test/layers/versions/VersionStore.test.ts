@@ -9,7 +9,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as TestClock from "effect/TestClock"
 import { sha256OfText } from "../../../src/files/sha256.ts"
-import { DownloadsInUse, type ManifestReading, VersionStore } from "../../../src/services/VersionStore.ts"
+import { DownloadsInUse, type ManifestState, VersionStore } from "../../../src/services/VersionStore.ts"
 import {
   copyAs,
   latestContent,
@@ -26,7 +26,7 @@ import { inFolder, inStore, storeIn } from "../../support/scenario.ts"
 
 describe("VersionStore", () => {
   inStore("has no manifest before the first promotion", function* ({ store }) {
-    expect(yield* store.manifest).toEqual({ status: "missing" } satisfies ManifestReading)
+    expect(yield* store.manifest).toEqual({ status: "missing" } satisfies ManifestState)
     expect(yield* store.versions).toEqual([])
   })
 

@@ -2,6 +2,8 @@
 import { numberOf } from "../Options.ts"
 
 /**
+ * What is called when input ends, and when it begins again.
+ *
  * @since 0.1.0
  * @category models
  */

@@ -34,7 +34,7 @@ export const makeChangeFeed = (api: Api, options: AirtableClientOptions): Change
   const failure = makeLastFailure<TableError>(() => lostPause)
 
   const begin = Effect.flatMap(
-    failure.resting,
+    failure.paused,
     Option.match({
       onSome: ({ error }) => error,
       onNone: () =>

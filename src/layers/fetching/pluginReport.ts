@@ -6,7 +6,6 @@ import * as Struct from "effect/Struct"
 import { countsText } from "../../internal/contentCounts.ts"
 import { hasPassed } from "../../internal/monotonicMillis.ts"
 import { countText, sizeText } from "../../internal/readable.ts"
-import { defined } from "../../internal/schemas.ts"
 import type { Problem } from "../../services/Problem.ts"
 import type { ContentState, SourceState } from "../../services/Slices.ts"
 import type { GlobalState, Row } from "../../services/StatusSnapshot.ts"
@@ -17,19 +16,19 @@ import { countOn, screenRows } from "../screens/screens.ts"
 import { oldText, violationText } from "../status/contentText.ts"
 import { isOpen } from "../status/openingHours.ts"
 import { kv, list, text } from "../status/rows.ts"
-import { contentServersOf, contentsOf, readingOf, titleOf } from "../status/slices.ts"
+import { contentServersOf, contentsOf, reportOf, titleOf } from "../status/slices.ts"
 import { codes } from "../status/view.ts"
 import type { ContentRules } from "./ContentOptions.ts"
 import { errorOf } from "./contentState.ts"
-import * as HubReading from "./HubReading.ts"
+import * as HubReport from "./HubReport.ts"
 import type { Provider } from "./Provider.ts"
-import { failureText, type Rejection, sourceProblems, sourceRows } from "./sourceReading.ts"
+import { failureText, type Rejection, sourceProblems, sourceRows } from "./sourceReport.ts"
 
 /** Which sources can accept warnings. */
-export const reading = (name: string, rules: ContentRules, accept: Provider["accept"] = {}) =>
-  readingOf(contentsOf, name, (slice, { now, screens, state }) => {
+export const pluginReport = (name: string, rules: ContentRules, accept: Provider["accept"] = {}) =>
+  reportOf(contentsOf, name, (slice, { now, screens, state }) => {
     const shownBy = screens.filter(({ content }) => content === name)
-    const excused = isOpen(state.system.hours, now) ? new Set<string>() : HubReading.awayCodes(slice)
+    const excused = isOpen(state.system.hours, now) ? new Set<string>() : HubReport.awayCodes(slice)
     return {
       sections: [{ name, order: 10, title: titleOf("Content", name, slice), rows: rows(slice, shownBy) }],
       problems: problems(name, slice, rules, now, accept).filter(({ code }) => !excused.has(code)),
@@ -37,7 +36,7 @@ export const reading = (name: string, rules: ContentRules, accept: Provider["acc
       unwatched: (problem) =>
         excused.has(problem.code)
           ? "closed"
-          : (HubReading.unwatched(slice, problem) ?? unfetched(slice, problem)),
+          : (HubReport.unwatched(slice, problem) ?? unfetched(slice, problem)),
       logs: [
         codes.none,
         codes.held,
@@ -82,15 +81,14 @@ const statusOf = (name: string, slice: ContentState, state: GlobalState): Conten
       "reports",
       "versionId"
     ),
-    ...(server?.page === undefined ? {} : Struct.pick(server, "page", "everywhere")),
-    ...defined({
-      fetchedPercent: fetchedPercent(slice),
-      lastFetch: lastFetch && {
-        timestamp: lastFetch.timestamp,
-        result: resultOf(lastFetch, slice),
-        ...defined({ failure })
-      }
-    })
+    page: server?.page,
+    everywhere: server?.page === undefined ? undefined : server.everywhere,
+    fetchedPercent: fetchedPercent(slice),
+    lastFetch: lastFetch && {
+      timestamp: lastFetch.timestamp,
+      result: resultOf(lastFetch, slice),
+      failure
+    }
   }
 }
 
@@ -159,7 +157,7 @@ export const problems = (
   }
   return [
     ...found,
-    ...HubReading.problems(slice, error !== undefined, now),
+    ...HubReport.problems(slice, error !== undefined, now),
     ...Object.entries(sources).flatMap(([id, source]) =>
       sourceProblems(id, source, Object.hasOwn(accept, id) ? `${name}.accept` : undefined)
     )
@@ -188,7 +186,7 @@ export const rows = (slice: ContentState, shownBy: ReadonlyArray<ScreenStatus>):
     ...(rejection === undefined ? [] : [rejectionRow(rejection)]),
     lastFetchRow(slice),
     kv("Next fetch", nextFetchText(slice)),
-    ...HubReading.rows(slice),
+    ...HubReport.rows(slice),
     list(
       "Sources",
       Object.entries(sources).map(([id, source]) => list(id, sourceRows(source, rejection)))

@@ -11,7 +11,7 @@ import {
   posting,
   refused,
   restored
-} from "../../../src/layers/alerts/told.ts"
+} from "../../../src/layers/alerts/receiver.ts"
 import { keyOf, notJudged } from "../../../src/layers/status/problems.ts"
 import type { Mute, Problem } from "../../../src/services/Problem.ts"
 
@@ -93,9 +93,9 @@ const makeRoom = () => {
     standing: () => Object.fromEntries(standing),
     givenUp: () => givenUp(alerts).map(({ problem }) => problem.subject),
     /** How many problems are remembered. */
-    size: () => alerts.told.size,
+    size: () => alerts.known.size,
     restart: () => {
-      alerts = restored(JSON.parse(JSON.stringify([...alerts.told.values()])))
+      alerts = restored(JSON.parse(JSON.stringify([...alerts.known.values()])))
     },
     lasts: (
       millis: number,

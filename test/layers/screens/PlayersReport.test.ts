@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { prometheusText } from "../../../src/layers/dashboard/metrics.ts"
-import { playerMetrics } from "../../../src/layers/screens/PlayersReading.ts"
+import { playerMetrics } from "../../../src/layers/screens/PlayersReport.ts"
 import type { PlayerStatus } from "../../../src/services/View.ts"
 
 const problem = { code: "a", severity: "warning", text: "…" } as const

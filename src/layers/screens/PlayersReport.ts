@@ -24,7 +24,7 @@ const offset = gauge(
 )
 const screenCount = gauge("vitrine_player_screens", "Its screens, by what they do")
 
-export const reading: MakeReport = (_slice, context) => ({
+export const report: MakeReport = (_slice, context) => ({
   sections: takesReports(context.state) ? [playersSection(context.players)] : [],
   unwatched: unwatchedPlayers(context),
   metrics: () => playerMetrics(context.players)

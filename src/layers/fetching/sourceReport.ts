@@ -5,7 +5,6 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { outcomeText, progressText } from "../../internal/contentCounts.ts"
-import { defined } from "../../internal/schemas.ts"
 import type { SourceProgress } from "../../services/ContentSource.ts"
 import type { Problem } from "../../services/Problem.ts"
 import { type ContentState, type SourceState, TableSourceData } from "../../services/Slices.ts"
@@ -39,7 +38,7 @@ export const sourceProblems = (
   return [
     ...(lastSuccess?.warnings ?? []).map((warning) => ({
       ...ofSource(warning.code, warning.text, warning.subject),
-      ...defined({ accept: isAcceptable(warning) ? accept : undefined })
+      accept: isAcceptable(warning) ? accept : undefined
     })),
     ...(progress?.waiting !== undefined && isHeldUp(progress)
       ? [ofSource("source:waiting", heldUpText(progress.document, progress.waiting))]

@@ -10,10 +10,10 @@ import type { ContentServerState } from "../../services/Slices.ts"
 import type { Row } from "../../services/StatusSnapshot.ts"
 import { makeCount } from "../status/metrics.ts"
 import { kv, used } from "../status/rows.ts"
-import { contentServersOf, readingOf } from "../status/slices.ts"
+import { contentServersOf, reportOf } from "../status/slices.ts"
 
-export const reading = (name: string) =>
-  readingOf(contentServersOf, name, (slice) => ({
+export const pluginReport = (name: string) =>
+  reportOf(contentServersOf, name, (slice) => ({
     sections: [{ name, order: 30, title: "Content server", rows: rows(slice) }],
     problems: problems(name, slice)
   }))

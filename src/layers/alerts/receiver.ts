@@ -10,16 +10,16 @@ import { Problem } from "../../services/Problem.ts"
 import type { View } from "../../services/View.ts"
 import { isNamed, keyOf, maxProblems, notJudged } from "../status/problems.ts"
 
-/** A problem as the receiver was told last, with `unwatched` if it was told that nobody watches the problem any more. */
-export const Told = Schema.Struct({
+/** A problem as the receiver knows it, with `unwatched` if it knows that nobody watches the problem any more. */
+export const KnownProblem = Schema.Struct({
   key: Schema.String,
   /** The plugin that has found the problem. */
   plugin: Schema.String,
   problem: Problem,
   /** False while a later post may have arrived, or may be lost. */
-  isTaken: Schema.Boolean
+  isAccepted: Schema.propertySignature(Schema.Boolean).pipe(Schema.fromKey("isTaken"))
 })
-export type Told = typeof Told.Type
+export type KnownProblem = typeof KnownProblem.Type
 
 /** `over`: the problem was seen to be over. `unwatched`: nobody can say any more whether it continues. */
 export type Kind = "begin" | "again" | "worse" | "better" | "unwatched" | "over"
@@ -41,7 +41,7 @@ export interface Change {
 }
 
 export interface Alerts {
-  readonly told: ReadonlyMap<string, Told>
+  readonly known: ReadonlyMap<string, KnownProblem>
   readonly pending: ReadonlyMap<string, Change>
 }
 
@@ -52,7 +52,7 @@ const maxRefused = 3
 const maxNamed = 50
 
 /** The most problems that are remembered: those that continue, and as many ends that are not delivered. */
-const maxTold = 2 * maxProblems
+const maxKnown = 2 * maxProblems
 
 const minute = 60_000
 
@@ -62,17 +62,17 @@ const collectMs = minute
 /** When a change that was given up is tried again. */
 const retryMs = 60 * minute
 
-export const restored = (told: ReadonlyArray<Told>): Alerts => ({
-  told: byKey(told),
+export const restored = (known: ReadonlyArray<KnownProblem>): Alerts => ({
+  known: byKey(known),
   pending: new Map()
 })
 
 const byKey = <A extends { readonly key: string }>(all: Iterable<A>): ReadonlyMap<string, A> =>
   new Map(Array.map(Array.fromIterable(all), (one) => [one.key, one]))
 
-/** Compares what was told with what stands. Muted problems stay as they were told. */
+/** Compares the problems that the receiver knows with the problems of now. Muted problems stay as they are known. */
 export const looked = (
-  { pending, told }: Alerts,
+  { known, pending }: Alerts,
   owned: ReadonlyArray<OwnedProblem>,
   { mutes }: Pick<View, "mutes">,
   now: number
@@ -84,13 +84,13 @@ export const looked = (
   )
 
   const changeOf = (key: string): ReadonlyArray<Change> => {
-    const known = told.get(key)
+    const before = known.get(key)
     const is = found.get(key)?.problem
-    const { plugin, problem } = found.get(key) ?? known ?? {}
+    const { plugin, problem } = found.get(key) ?? before ?? {}
     const isWaiting = is === undefined ? owned.length >= maxProblems : is.unwatched === notJudged
     if (plugin === undefined || problem === undefined || isWaiting) return []
     if (mutes.some(({ name }) => isNamed(problem, name))) return []
-    const kind = kindOf(known, is)
+    const kind = kindOf(before, is)
     if (kind === undefined) return []
     const last = pending.get(key)
     const isSame = last?.kind === kind && last.problem.severity === problem.severity
@@ -98,11 +98,11 @@ export const looked = (
     const changedAt = isLasting ? last.changedAt : now
     return [{ ...(isSame ? last : untried), kind, key, plugin, problem, changedAt }]
   }
-  const isForgotten = ({ isTaken, key, problem }: Told) =>
-    isTaken && problem.unwatched !== undefined && !found.has(key)
+  const isForgotten = ({ isAccepted, key, problem }: KnownProblem) =>
+    isAccepted && problem.unwatched !== undefined && !found.has(key)
   return {
-    told: byKey([...told.values()].filter((one) => !isForgotten(one))),
-    pending: byKey([...new Set([...told.keys(), ...found.keys()])].flatMap(changeOf))
+    known: byKey([...known.values()].filter((one) => !isForgotten(one))),
+    pending: byKey([...new Set([...known.keys(), ...found.keys()])].flatMap(changeOf))
   }
 }
 
@@ -111,15 +111,15 @@ const isPosted = ({ code, player }: Problem): boolean => player !== undefined ||
 
 const untried = { refused: 0, limit: Number.POSITIVE_INFINITY, refusedAt: 0, reason: "" }
 
-const kindOf = (told: Told | undefined, problem: Problem | undefined): Kind | undefined => {
-  const mayStand = told !== undefined && !(told.isTaken && told.problem.unwatched !== undefined)
+const kindOf = (known: KnownProblem | undefined, problem: Problem | undefined): Kind | undefined => {
+  const mayStand = known !== undefined && !(known.isAccepted && known.problem.unwatched !== undefined)
   if (problem === undefined || problem.unwatched !== undefined) {
     return mayStand ? (problem === undefined ? "over" : "unwatched") : undefined
   }
-  if (told === undefined) return "begin"
-  if (told.problem.unwatched !== undefined) return "again"
-  if (told.problem.severity !== problem.severity) return problem.severity === "error" ? "worse" : "better"
-  return told.isTaken ? undefined : "begin"
+  if (known === undefined) return "begin"
+  if (known.problem.unwatched !== undefined) return "again"
+  if (known.problem.severity !== problem.severity) return problem.severity === "error" ? "worse" : "better"
+  return known.isAccepted ? undefined : "begin"
 }
 
 const isMore = (kind: Kind): boolean => kind === "begin" || kind === "again" || kind === "worse"
@@ -132,9 +132,9 @@ const isGivenUp = ({ limit, refused }: Change): boolean => refused >= limit
 /** The changes that the receiver refuses, although it accepts others. */
 export const givenUp = ({ pending }: Alerts): ReadonlyArray<Change> => [...pending.values()].filter(isGivenUp)
 
-/** How many problems stand, as the receiver was told. */
-export const standingCount = ({ told }: Alerts): number =>
-  [...told.values()].filter(({ problem }) => problem.unwatched === undefined).length
+/** How many problems stand, as far as the receiver knows. */
+export const standingCount = ({ known }: Alerts): number =>
+  [...known.values()].filter(({ problem }) => problem.unwatched === undefined).length
 
 /**
  * The next post, or nothing. A change must last for `after`, except that a problem gets worse. Then those that will have
@@ -160,28 +160,33 @@ export const due = ({ pending }: Alerts, after: number, now: number): ReadonlyAr
 type Post = ReadonlyArray<Change>
 
 /** Replaces the entries for the problems of the post. The oldest entries are forgotten. */
-const retold = (before: Alerts, post: Post, entries: ReadonlyArray<Told>): Alerts => {
+const withEntries = (before: Alerts, post: Post, entries: ReadonlyArray<KnownProblem>): Alerts => {
   const sent = byKey(post)
-  const others = [...before.told.values()].filter(({ key }) => !sent.has(key))
-  return { ...before, told: byKey([...others, ...entries].slice(-maxTold)) }
+  const others = [...before.known.values()].filter(({ key }) => !sent.has(key))
+  return { ...before, known: byKey([...others, ...entries].slice(-maxKnown)) }
 }
 
-const toldOf = ({ key, plugin, problem }: Change): Told => ({ key, plugin, problem, isTaken: true })
+const entryOf = ({ key, plugin, problem }: Change): KnownProblem => ({
+  key,
+  plugin,
+  problem,
+  isAccepted: true
+})
 
 /** Before a post is sent: it may arrive without a response, or while the controller ends. */
 export const posting = (before: Alerts, post: Post): Alerts =>
-  retold(
+  withEntries(
     before,
     post,
-    post.map((change) => ({ ...toldOf(change), ...before.told.get(change.key), isTaken: false }))
+    post.map((change) => ({ ...entryOf(change), ...before.known.get(change.key), isAccepted: false }))
   )
 
 /** The post surely did not arrive: the receiver knows what it knew `earlier`. */
 export const lost = (before: Alerts, earlier: Alerts, post: Post): Alerts =>
-  retold(
+  withEntries(
     before,
     post,
-    post.flatMap(({ key }) => earlier.told.get(key) ?? [])
+    post.flatMap(({ key }) => earlier.known.get(key) ?? [])
   )
 
 /** The receiver has accepted a post. A change that it goes on refusing is given up. */
@@ -190,8 +195,8 @@ export const accepted = (before: Alerts, post: Post): Alerts => {
   const others = [...before.pending.values()].filter(({ key }) => !sent.has(key))
   const limited = (change: Change) =>
     change.refused === 0 ? change : { ...change, limit: Math.min(change.limit, change.refused + maxRefused) }
-  const told = post.flatMap((change) => (change.kind === "over" ? [] : toldOf(change)))
-  return { ...retold(before, post, told), pending: byKey(others.map(limited)) }
+  const known = post.flatMap((change) => (change.kind === "over" ? [] : entryOf(change)))
+  return { ...withEntries(before, post, known), pending: byKey(others.map(limited)) }
 }
 
 /** The receiver has refused the post. */

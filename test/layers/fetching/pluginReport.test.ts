@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { vitrineVersion } from "../../../src/internal/machine.ts"
-import { reading } from "../../../src/layers/fetching/pluginReading.ts"
+import { pluginReport } from "../../../src/layers/fetching/pluginReport.ts"
 import { screensOf } from "../../../src/layers/screens/screens.ts"
 import type { Row } from "../../../src/services/ControllerState.ts"
 import type { ContentState, Reports, Screen } from "../../../src/services/Slices.ts"
@@ -36,7 +36,7 @@ const read = (slice: ContentState, now: number, hours?: OpeningHours) => {
   } as const
   const state = { system, plugins: { content: slice }, _version: 1 }
   const context = { now, state, screens: screensOf(state, now), players: [] }
-  return reading("content", { failingFor: "15 minutes" })(slice, context)
+  return pluginReport("content", { failingFor: "15 minutes" })(slice, context)
 }
 
 const sectionRows = (slice: ContentState, now = Date.parse(heardAt)): ReadonlyArray<Row> =>

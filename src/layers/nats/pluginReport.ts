@@ -7,7 +7,7 @@ import { count, optional, timestamp } from "../../internal/schemas.ts"
 import type { Problem } from "../../services/Problem.ts"
 import type { Row } from "../../services/StatusSnapshot.ts"
 import { isRecentLoss, kv } from "../status/rows.ts"
-import { readingOf, slicesOf } from "../status/slices.ts"
+import { reportOf, slicesOf } from "../status/slices.ts"
 
 /** The slice of the connection to NATS. */
 export const NatsState = Schema.Struct({
@@ -30,7 +30,7 @@ export const NatsState = Schema.Struct({
 })
 export type NatsState = typeof NatsState.Type
 
-export const reading = readingOf(slicesOf(NatsState), "nats", (slice, { now }) => ({
+export const pluginReport = reportOf(slicesOf(NatsState), "nats", (slice, { now }) => ({
   sections: [{ name: "nats", order: 30, title: "NATS", rows: rows(slice, now) }],
   problems: problems(slice, now),
   logs: ["nats:away", "nats:commands", "nats:unpublished"]

@@ -6,10 +6,10 @@ import type { Problem } from "../../services/Problem.ts"
 import type { TransportState } from "../../services/Slices.ts"
 import type { Row } from "../../services/StatusSnapshot.ts"
 import { busRows, isRecentLoss, kv, list, text } from "../status/rows.ts"
-import { readingOf, titleOf, transportsOf } from "../status/slices.ts"
+import { reportOf, titleOf, transportsOf } from "../status/slices.ts"
 
-export const reading = (name: string) =>
-  readingOf(transportsOf, name, (slice, { now }) => ({
+export const pluginReport = (name: string) =>
+  reportOf(transportsOf, name, (slice, { now }) => ({
     sections: [{ name, order: 20, title: titleOf("HTTP transport", name, slice), rows: rows(slice, now) }],
     problems: problems(name, slice, now),
     logs: ["transport:no-events"]
