@@ -161,7 +161,9 @@ export const ContentState = Schema.Struct({
       versionBytes: Schema.Number,
       /** Inodes; missing if the file system does not count them. */
       freeFiles: Schema.optional(Schema.Number),
-      versionFiles: Schema.Number
+      versionFiles: Schema.Number,
+      /** A failing memory card becomes read-only. */
+      isReadOnly: Schema.optional(Schema.Boolean)
     })
   ),
   /**

@@ -5,13 +5,14 @@
  * is away), and when the disk is full. Has no timer. The store of versions decides what is removed, and restores a lost
  * manifest.
  */
-import { statfs } from "node:fs/promises"
+import { access, constants, statfs } from "node:fs/promises"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import { isDiskFull } from "../../files/systemError.ts"
 import { monotonicMillis } from "../../internal/monotonicMillis.ts"
+import { errorCode } from "../../internal/serializeError.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import type { FetchError } from "../../services/Content.ts"
 import { activeIn, VersionStore } from "../../services/VersionStore.ts"
@@ -48,12 +49,15 @@ export const makeDiskSpace = Effect.fnUntraced(function* (
     Effect.orElse(() => Effect.succeedNone)
   )
 
+  const measured = Effect.provideService(measure(slice), VersionStore, store)
+
   const sweepIfDue = Effect.gen(function* () {
     const isThere = Option.isSome(yield* active)
     const isLost = (yield* Ref.getAndSet(hadManifest, isThere)) && !isThere
     const isDue = (yield* monotonicMillis) - (yield* Ref.get(sweptAt)) >= Duration.toMillis(pause)
     if (isLost || isDue) {
       yield* sweep
+      yield* measured
       // The restored manifest may name another version.
       yield* Effect.transposeMapOption(yield* active, (manifest) => activeVersion.report(manifest))
     }
@@ -70,7 +74,7 @@ export const makeDiskSpace = Effect.fnUntraced(function* (
 
   return {
     /** Sweeps, then measures the disk. A failed sweep is logged once until a sweep works again. */
-    afterFetch: Effect.zipRight(sweep, Effect.provideService(measure(slice), VersionStore, store)),
+    afterFetch: Effect.zipRight(sweep, measured),
 
     /** Sweeps if the last sweep is long ago, or the manifest is lost. */
     sweepIfDue,
@@ -83,7 +87,7 @@ export const makeDiskSpace = Effect.fnUntraced(function* (
 
 /**
  * Notes in the slice how many bytes and files are free on the disk of the versions, and how many the active version
- * has. Notes nothing if this cannot be read.
+ * has, and whether the disk is read-only, as a failing memory card becomes. Notes nothing if this cannot be read.
  */
 const measure = (slice: ContentSlice) =>
   Effect.gen(function* () {
@@ -93,6 +97,12 @@ const measure = (slice: ContentSlice) =>
     }
     const store = yield* VersionStore
     const { bavail, bsize, ffree, files } = yield* Effect.tryPromise(() => statfs(store.directory))
+    const isReadOnly = yield* Effect.promise(() =>
+      access(store.directory, constants.W_OK).then(
+        () => false,
+        (error) => errorCode(error) === "EROFS"
+      )
+    )
     const found = yield* store.summarize(versionId)
     const sources = Option.match(found, { onNone: () => [], onSome: ({ sources }) => sources })
     const disk = {
@@ -100,7 +110,8 @@ const measure = (slice: ContentSlice) =>
       versionFiles: sources.reduce((sum, { files }) => sum + files, 0),
       freeBytes: bavail * bsize,
       // Some file systems make inodes on demand, and report 0 of them.
-      freeFiles: files === 0 ? undefined : ffree
+      freeFiles: files === 0 ? undefined : ffree,
+      isReadOnly
     }
     yield* slice.note((before) => ({ ...before, disk }))
   }).pipe(Effect.ignore)

@@ -304,17 +304,25 @@ const rejectionRow = ({ since, sourceId, violations }: Rejection): Row =>
 
 /** A version may need its whole size, although it usually shares most files with the previous version. */
 const diskProblems = (name: string, { disk, failingSince }: ContentState): ReadonlyArray<Problem> => {
-  const missing = disk === undefined ? undefined : missingOn(disk)
-  return missing === undefined
+  const what = disk === undefined ? undefined : troubleOf(disk)
+  return what === undefined
     ? []
     : [
         {
           code: "content:disk",
           severity: failingSince === undefined ? "warning" : "error",
           subject: name,
-          text: `The disk of "${name}" has ${missing}: the next version may not fit. Make room, or lower "keepVersions"`
+          text: `The disk of "${name}" ${what}`
         }
       ]
+}
+
+const troubleOf = (disk: NonNullable<ContentState["disk"]>): string | undefined => {
+  if (disk.isReadOnly === true) {
+    return "is read-only: no version can be saved. It may be failing: see its health, and mount it writable"
+  }
+  const missing = missingOn(disk)
+  return missing && `has ${missing}: the next version may not fit. Make room, or lower "keepVersions"`
 }
 
 const missingOn = (disk: NonNullable<ContentState["disk"]>): string | undefined => {

@@ -50,6 +50,8 @@ export interface LeaseFile extends Heard {
   readonly isSettled: boolean
   /** When this process last wrote it: monotonic time, in milliseconds. */
   readonly takenAt?: number
+  /** Set if the disk does not accept the lease: then the file, if there is one, is older. */
+  readonly isUnwritten?: true
 }
 
 /** Updates what is known of a file; `undefined` if there is no file. Reads only new and changed files: `before` is unchanged. */
@@ -129,6 +131,22 @@ export const touch = Effect.fnUntraced(function* (file: string, lease: LeaseCont
     lease: Option.some(lease)
   } satisfies LeaseFile
 })
+
+/** A lease that is only in memory. */
+export const unwritten = (lease: LeaseContent) =>
+  Effect.map(
+    now,
+    ({ monotonic, wall }): LeaseFile => ({
+      changedAt: wall,
+      modifiedAt: wall,
+      size: 0n,
+      isSettled: false,
+      renewedAt: monotonic,
+      takenAt: monotonic,
+      lease: Option.some(lease),
+      isUnwritten: true
+    })
+  )
 
 const millisOf = Option.match({ onNone: () => 0, onSome: (date: Date) => date.getTime() })
 

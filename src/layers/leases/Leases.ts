@@ -18,10 +18,11 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { DownloadsFolder } from "../../files/DownloadsFolder.ts"
 import { isPlainFileName } from "../../files/fileName.ts"
-import { retryHeldOpen } from "../../files/systemError.ts"
+import { isUnwritable, retryHeldOpen } from "../../files/systemError.ts"
 import { mapDiskError, orWhereMissing } from "../../files/versionStoreError.ts"
 import { singleFlight } from "../../internal/background.ts"
 import { makeSteadyNow, type Now, now as readNow } from "../../internal/monotonicMillis.ts"
+import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import {
   type Consumer,
@@ -86,6 +87,8 @@ class Known extends Context.Tag("vitrine/Leases/Known")<
     readonly expected: ReadonlySet<string>
     /** At the same distance of the clocks each time: an unchanged lease has the same times. */
     readonly steadyNow: Effect.Effect<Now>
+    /** Warns while no file can be written. */
+    readonly writing: ReturnType<typeof makeWarnWhile>
   }
 >() {}
 
@@ -95,7 +98,15 @@ const make = Effect.fnUntraced(function* (lifetime: number) {
   const screens = Option.match(state, { onNone: () => [], onSome: ({ system }) => system.screens ?? [] })
   const expected = new Set(screens.map(({ id }) => id))
   const services = (yield* Effect.context<FileSystem.FileSystem | DownloadsFolder>()).pipe(
-    Context.add(Known, { leases: new Map(), lifetime, expected, steadyNow: makeSteadyNow() })
+    Context.add(Known, {
+      leases: new Map(),
+      lifetime,
+      expected,
+      steadyNow: makeSteadyNow(),
+      writing: makeWarnWhile(
+        (message) => `${message} Screens work, but which versions they show is forgotten at a restart.`
+      )
+    })
   )
   const provided = Effect.provide(services)
   const looks = yield* singleFlight<void, VersionStoreError>(yield* Effect.scope)
@@ -158,6 +169,7 @@ const learn = Effect.fnUntraced(function* (consumerId: string, file: LeaseFile.L
 const look = Effect.fnUntraced(function* (consumerId: string) {
   const { leases } = yield* Known
   const before = leases.get(consumerId)
+  if (before?.isUnwritten === true) return
   const after = yield* LeaseFile.inspect(yield* fileOf(consumerId), before)
   if (after !== before && leases.get(consumerId) === before) {
     yield* after === undefined ? Effect.sync(() => leases.delete(consumerId)) : learn(consumerId, after)
@@ -255,14 +267,23 @@ const rewrite = Effect.fnUntraced(function* (
     : write
 })
 
-/** Writes a lease and counts it, both or neither: a file that nobody counts would exceed the limit. */
+/**
+ * Writes a lease and counts it, both or neither: a file that nobody counts would exceed the limit. On a disk that is full
+ * or read-only, the lease is kept in memory: its consumer is there, and would count as silent otherwise.
+ */
 const keep = Effect.fnUntraced(function* (
   consumerId: string,
   lease: LeaseFile.LeaseContent,
   before: Option.Option<LeaseFile.LeaseContent>,
   renewedAt?: number
 ) {
-  const file = yield* rewrite(consumerId, lease, before)
+  const { writing } = yield* Known
+  const file = yield* rewrite(consumerId, lease, before).pipe(
+    Effect.zipLeft(writing.works),
+    Effect.catchIf(isUnwritable, ({ message }) =>
+      Effect.zipRight(writing.fails(message), LeaseFile.unwritten(lease))
+    )
+  )
   yield* learn(consumerId, { ...file, renewedAt: renewedAt ?? file.renewedAt })
 }, Effect.uninterruptible)
 

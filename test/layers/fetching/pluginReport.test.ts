@@ -258,6 +258,13 @@ describe("a disk with little room", () => {
     expect(problem?.text).toContain('has room for 49 more files (inodes, "df -i"), and a version has 50')
   })
 
+  it("is a warning if it is read-only, however much room it has", () => {
+    const disk = { freeBytes: 4_000_000, versionBytes: 3_000_000, versionFiles: 50, isReadOnly: true }
+    const [problem] = read(slice(0, { disk }), Date.parse(heardAt)).problems ?? []
+    expect(problem).toMatchObject({ code: "content:disk", severity: "warning" })
+    expect(problem?.text).toContain('The disk of "content" is read-only: no version can be saved.')
+  })
+
   it("is listed before the fetches that fail", () => {
     const error = { name: "Error", message: "the disk is full" }
     const lastFetch = { timestamp: heardAt, durationMs: 1, sourceId: "exhibits", error } as const

@@ -548,19 +548,23 @@ describe("a disk (skipped if this user may not mount one)", () => {
   )
 
   onSmallDisk(
-    "that is full when the controller starts still has the active version",
+    "that is full when the controller starts still has the active version, and knows which screens show it",
     function* ({ fill, folder }) {
       const [active] = yield* promoteAll(folder, ["one"])
       yield* fill(0)
+      const log: Array<string> = []
       yield* Effect.gen(function* () {
         const store = yield* VersionStore
         expect(yield* store.manifest).toEqual({ status: "ok", manifest: active })
-        const refused = yield* Effect.flip(store.acknowledge("screen-1", active?.versionId ?? ""))
-        expect(refused.message).toBe(
-          `Cannot write ${folder}/acks/screen-1.json: the disk is full, or has no inode left for another file.`
-        )
-        expect((yield* store.versions)[0]?.leases).toEqual([])
-      }).pipe(Effect.provide(storeIn(folder)))
+        yield* store.acknowledge("screen-1", active?.versionId ?? "")
+        yield* store.acknowledge("screen-1", active?.versionId ?? "", { problem: "no film" })
+        expect((yield* store.versions)[0]?.leases).toMatchObject([
+          { consumerId: "screen-1", isSilent: false, problem: "no film" }
+        ])
+        expect(log).toEqual([
+          `WARN Cannot write ${folder}/acks/screen-1.json: the disk is full, or has no inode left for another file. Screens work, but which versions they show is forgotten at a restart.`
+        ])
+      }).pipe(Effect.provide(storeIn(folder)), withLog(log))
     }
   )
 
@@ -595,11 +599,18 @@ describe("a disk (skipped if this user may not mount one)", () => {
       const fs = yield* FileSystem.FileSystem
       const log: Array<string> = []
       const [, , active] = yield* promoteAll(folder, ["one", "two", "three"])
+      yield* Effect.flatMap(VersionStore, (store) =>
+        store.acknowledge("screen-1", active?.versionId ?? "", { renewMs: 20_000 })
+      ).pipe(Effect.provide(storeIn(folder)))
       yield* fs.makeDirectory(`${folder}/.staging/left/over`, { recursive: true })
       yield* makeReadOnly
       yield* Effect.gen(function* () {
         const store = yield* VersionStore
         expect(yield* store.manifest).toEqual({ status: "ok", manifest: active })
+        yield* TestClock.adjust("10 minutes")
+        yield* store.acknowledge("screen-1", active?.versionId ?? "", { renewMs: 20_000 })
+        expect((yield* store.versions).at(-1)?.leases).toMatchObject([{ isSilent: false }])
+        expect(log.pop()).toContain("the disk is read-only. Screens work")
         expect((yield* Effect.flip(promote("four"))).message).toMatch(
           /^Cannot write to .*\.staging: the disk is read-only\.$/
         )
@@ -680,9 +691,8 @@ describe("a disk (skipped if this user may not mount one)", () => {
         expect((yield* Effect.flip(promote("three"))).message).toBe(
           `Cannot make ${folder}/.staging: ${problem}.`
         )
-        expect((yield* Effect.flip(store.acknowledge("screen-1", active?.versionId ?? "")))._tag).toBe(
-          "vitrine/VersionStoreError"
-        )
+        yield* store.acknowledge("screen-1", active?.versionId ?? "")
+        expect((yield* store.versions).at(-1)?.leases).toMatchObject([{ consumerId: "screen-1" }])
         yield* again(disk)
         expect((yield* promote("three")).changed).toBe(true)
         const other = yield* Effect.flip(Effect.provide(manifest, storeIn(folder)))
