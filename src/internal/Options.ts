@@ -2,7 +2,6 @@
  * Decoding of options: every mistake at once, each with its place and what would be right. Also the mistakes that any schema
  * has found, as lines.
  */
-import type * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { flow, identity } from "effect/Function"
 import * as Option from "effect/Option"
@@ -125,21 +124,24 @@ export const optional = <A, I>(schema: Schema.Schema<A, I>, defaultValue: A) =>
     encode: Option.some
   })
 
-/** A declaration, because a union would report a mistake for each of its members. */
+/**
+ * A declaration, because a union would report a mistake for each of its members. Without effects, because they double the
+ * time to check a state.
+ */
 export const orUndefined = <A, I>(schema: Schema.Schema<A, I>): Schema.Schema<A | undefined, I | undefined> =>
   Schema.declare(
     [schema],
     {
-      decode: (schema) => unlessUndefined(ParseResult.decodeUnknown(schema)),
-      encode: (schema) => unlessUndefined(ParseResult.encodeUnknown(schema))
+      decode: (schema) => unlessUndefined(ParseResult.decodeUnknownEither(schema)),
+      encode: (schema) => unlessUndefined(ParseResult.encodeUnknownEither(schema))
     },
     { arbitrary: (arbitrary) => (fc) => fc.option(arbitrary(fc), { nil: undefined }) }
   )
 
 const unlessUndefined =
-  <A>(parse: (input: unknown, options: ParseOptions) => Effect.Effect<A, ParseResult.ParseIssue>) =>
-  (input: unknown, options: ParseOptions): Effect.Effect<A | undefined, ParseResult.ParseIssue> =>
-    input === undefined ? ParseResult.succeed(undefined) : parse(input, options)
+  <A>(parse: (input: unknown, options: ParseOptions) => Either.Either<A, ParseResult.ParseIssue>) =>
+  (input: unknown, options: ParseOptions): Either.Either<A | undefined, ParseResult.ParseIssue> =>
+    input === undefined ? Either.right(undefined) : parse(input, options)
 
 /** Says what an option expects, and shows the value that it got. */
 export const expects = <A, I, R>(schema: Schema.Schema<A, I, R>, what: string): Schema.Schema<A, I, R> =>
