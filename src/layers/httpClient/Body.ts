@@ -210,7 +210,7 @@ const readerOf = (
   return read
 }
 
-const joined = (chunks: ReadonlyArray<Uint8Array>): Uint8Array => {
+export const joined = (chunks: ReadonlyArray<Uint8Array>): Uint8Array => {
   const [first, ...more] = chunks
   return first !== undefined && more.length === 0 ? first : Buffer.concat(chunks)
 }

@@ -212,7 +212,7 @@ export const make = Effect.fnUntraced(function* ({
         const next = yield* read(atLeast)
         isLast = next.isLast
         if (part.bytes === 0 && (next.length > 0 || isLast)) {
-          yield* onBeginning(next.chunks[0] ?? new Uint8Array())
+          yield* onBeginning(Body.joined(next.chunks))
         }
         const bytes = part.bytes + next.length
         if (expected !== undefined && bytes > expected) {

@@ -128,8 +128,9 @@ export const verdictOfFile = async (promised: Promised, file: string): Promise<F
   try {
     const { size } = await handle.stat()
     const read = async (offset: number, length: number) => {
-      const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(length), 0, length, offset)
-      return buffer.subarray(0, bytesRead)
+      const part = Buffer.allocUnsafe(Math.max(0, Math.min(length, size - offset)))
+      const { bytesRead } = await handle.read(part, 0, part.length, offset)
+      return part.subarray(0, bytesRead)
     }
     return await verdictOf(promised, { size, read })
   } finally {
