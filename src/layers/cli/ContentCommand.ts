@@ -14,7 +14,6 @@ import * as Stream from "effect/Stream"
 import { readPlainText } from "../../files/readPlainText.ts"
 import { sha256OfText } from "../../files/sha256.ts"
 import { printableJson } from "../../internal/printable.ts"
-import { defined } from "../../internal/schemas.ts"
 import { CommandBus } from "../../services/CommandBus.ts"
 import { EventBus } from "../../services/EventBus.ts"
 import { IpcClient } from "../../services/IpcClient.ts"
@@ -80,7 +79,7 @@ export const make =
     ...args: Arguments
   ): Effect.Effect<void, Error, FileSystem.FileSystem | Path.Path | HttpClient.HttpClient | VitrineModule> =>
     Effect.gen(function* () {
-      const command = { ...defined(fields(...args)), type: name }
+      const command = { ...fields(...args), type: name }
       const { isHere, result } = yield* runCommand(options, { ...asked, command })
       const decoded = yield* Effect.mapError(Schema.decodeUnknown(schema)(result), () =>
         isHere ? wrongPlugin(name) : otherProgram()

@@ -56,7 +56,7 @@ const mute = Effect.fnUntraced(function* (name: string, { by = caller(), until, 
     name,
     until: new Date(end).toISOString(),
     by,
-    ...(why === undefined ? {} : { why })
+    why
   }).pipe(Effect.flatMap(Schema.decodeUnknown(muteProblem.success)))
   const { problems } = muted
   yield* Console.log(`Muted: ${lineOf(muted, now)}`)

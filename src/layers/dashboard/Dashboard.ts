@@ -15,7 +15,6 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { addLoggerHere, makeLogTail } from "../../internal/loggers.ts"
 import { decodeOptions, type InvalidOptions, issuesOf } from "../../internal/Options.ts"
-import { defined } from "../../internal/schemas.ts"
 import type { CommandBus } from "../../services/CommandBus.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import type { EventBus } from "../../services/EventBus.ts"
@@ -153,7 +152,7 @@ const fromOptions = Effect.fnUntraced(function* (
       url,
       pages: live.clients(),
       maxPages: options.maxClients,
-      ...defined({ problem: Option.getOrUndefined(problem) })
+      problem: Option.getOrUndefined(problem)
     })
   )
   yield* register({ name: "dashboard", live: slice, report: pluginReport("dashboard") })

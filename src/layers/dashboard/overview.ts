@@ -6,7 +6,6 @@ import * as Effect from "effect/Effect"
 import * as Number from "effect/Number"
 import * as Struct from "effect/Struct"
 import { type ContentCounts, sumCounts } from "../../internal/contentCounts.ts"
-import { defined } from "../../internal/schemas.ts"
 import { CommandBus } from "../../services/CommandBus.ts"
 import { ControllerState, type Node } from "../../services/ControllerState.ts"
 import { contentCommands } from "../../services/contentCommands.ts"
@@ -23,24 +22,24 @@ export interface Overview extends Pick<View, "now" | "problems" | "word"> {
   readonly isHealthy: boolean
   /** ISO 8601, UTC. */
   readonly startTime: string
-  readonly node?: Node
+  readonly node?: Node | undefined
   readonly actions: Actions
   readonly contents: ReadonlyArray<ContentOverview>
   /** The number of all problems, if `problems` does not contain all. */
-  readonly problemCount?: number
+  readonly problemCount?: number | undefined
   readonly screens: Tiles
   /** The times of the last pictures of screens, ISO 8601, UTC, by the ids in `asked`. */
   readonly pictures: ReadonlyArray<{ readonly screen: string; readonly takenAt: string }>
   /** Missing if no player is expected, and none can report. */
-  readonly players?: Tiles
+  readonly players?: Tiles | undefined
 }
 
 export interface ContentOverview
   extends Omit<ContentStatus, "activeSince" | "fetchedPercent" | "rejection" | "reports"> {
   /** Who released the active version; missing if nobody had to release it. */
-  readonly released?: VersionsReport["released"]
+  readonly released?: VersionsReport["released"] | undefined
   /** The latest versions on disk, the newest first; missing if the content has no command for them. */
-  readonly versions?: ReadonlyArray<ShownVersion>
+  readonly versions?: ReadonlyArray<ShownVersion> | undefined
 }
 
 export interface ShownVersion
@@ -50,7 +49,7 @@ export interface ShownVersion
   /** How many players have it. */
   readonly players: number
   /** The size of all its sources; absent if its list of files cannot be read. */
-  readonly size?: ContentCounts & { readonly files: number; readonly bytes: number }
+  readonly size?: (ContentCounts & { readonly files: number; readonly bytes: number }) | undefined
 }
 
 /** How many versions of a content, and how many problems, the page gets. */
@@ -91,11 +90,9 @@ export const makeOverview = Effect.fnUntraced(function* (actions: Actions) {
       contents,
       screens: screenTiles(screens),
       pictures: yield* times,
-      ...defined({
-        node: header.node,
-        problemCount: problems.length > maxProblems ? problems.length : undefined,
-        players: players && playerTiles(players)
-      })
+      node: header.node,
+      problemCount: problems.length > maxProblems ? problems.length : undefined,
+      players: players && playerTiles(players)
     } satisfies Overview
   })
 })
@@ -109,18 +106,16 @@ const contentOverview = (
   const reporting = players.filter(({ word }) => !isOff(word))
   return {
     ...Struct.omit(content, "activeSince", "fetchedPercent", "rejection", "reports"),
-    ...defined({
-      released: report?.released,
-      versions: report?.versions
-        .slice(-maxVersions)
-        .toReversed()
-        .map(({ sources, ...version }) => ({
-          ...Struct.pick(version, "active", "changes", "isWaiting", "versionId"),
-          screens: countOn(ofContent, version.versionId),
-          players: reporting.filter(({ lastReport }) => lastReport?.versionId === version.versionId).length,
-          ...defined({ size: sources && sizeOf(sources) })
-        }))
-    })
+    released: report?.released,
+    versions: report?.versions
+      .slice(-maxVersions)
+      .toReversed()
+      .map(({ sources, ...version }) => ({
+        ...Struct.pick(version, "active", "changes", "isWaiting", "versionId"),
+        screens: countOn(ofContent, version.versionId),
+        players: reporting.filter(({ lastReport }) => lastReport?.versionId === version.versionId).length,
+        size: sources && sizeOf(sources)
+      }))
   }
 }
 

@@ -3,7 +3,6 @@
  */
 import * as Array from "effect/Array"
 import * as Record from "effect/Record"
-import { defined } from "../../internal/schemas.ts"
 import type { Player } from "../../services/PlayerReport.ts"
 import type { PlayerStatus, ScreenStatus } from "../../services/View.ts"
 import { detailOf } from "../screens/playerTexts.ts"
@@ -15,24 +14,26 @@ export interface Tile {
   readonly word: string
   readonly tone: "ok" | "held" | "warn" | "error" | "neutral"
   /** When the state in `word` began, ISO 8601, UTC; missing if unknown. */
-  readonly since?: string
+  readonly since?: string | undefined
   /** The version on the screen, or the last known version. */
-  readonly versionId?: string
+  readonly versionId?: string | undefined
   /** Set if the configuration expects others, but not this screen or player. */
-  readonly isUnexpected?: true
+  readonly isUnexpected?: true | undefined
   /** The problem, if `word` does not say enough. */
-  readonly text?: string
+  readonly text?: string | undefined
   /** How much of the next version a player has copied, in percent. */
-  readonly percent?: number
+  readonly percent?: number | undefined
   /** The number of screens of a player, and the first screens with problems. */
-  readonly screens?: {
-    readonly count: number
-    readonly unwell: ReadonlyArray<Pick<Tile, "name" | "word" | "tone">>
-  }
+  readonly screens?:
+    | {
+        readonly count: number
+        readonly unwell: ReadonlyArray<Pick<Tile, "name" | "word" | "tone">>
+      }
+    | undefined
   /** The names of its screens, and their ids for `content.screen` and pictures; missing if no screen can be asked. */
-  readonly asked?: ReadonlyArray<{ readonly id: string; readonly name: string }>
+  readonly asked?: ReadonlyArray<{ readonly id: string; readonly name: string }> | undefined
   /** The content of a screen; missing for a player. */
-  readonly content?: string
+  readonly content?: string | undefined
 }
 
 export interface Tiles {
@@ -58,7 +59,7 @@ const tiles = <A extends { readonly isExpected: boolean; readonly word: string }
   return {
     shown: all.slice(0, maxTiles).map((one) => ({
       ...tileOf(one),
-      ...(isAnyExpected && !one.isExpected ? { isUnexpected: true as const } : {})
+      isUnexpected: (isAnyExpected && !one.isExpected) || undefined
     })),
     words: Record.map(
       Array.groupBy(all, ({ word }) => word),
@@ -71,13 +72,11 @@ const screenTile = ({ content, id, lastReport, name, problems, since, word }: Sc
   name,
   word,
   tone: worstTone({ problems }, word === "showing" ? "ok" : "neutral"),
-  ...defined({
-    since,
-    versionId: lastReport?.versionId,
-    text: word === "problem" ? (lastReport?.problem ?? problems[0]?.text) : undefined,
-    content,
-    asked: content === undefined ? undefined : [{ id, name }]
-  })
+  since,
+  versionId: lastReport?.versionId,
+  text: word === "problem" ? (lastReport?.problem ?? problems[0]?.text) : undefined,
+  content,
+  asked: content === undefined ? undefined : [{ id, name }]
 })
 
 const playerTile = (player: PlayerStatus): Tile => {
@@ -91,14 +90,12 @@ const playerTile = (player: PlayerStatus): Tile => {
     name,
     word,
     tone: worstTone(player, toneOfPlayer[word] ?? "neutral"),
-    ...defined({
-      since,
-      versionId,
-      text: playerText(player),
-      percent: word === "copying" && copiedPercent !== undefined ? Math.round(copiedPercent) : undefined,
-      screens: lastReport === undefined ? undefined : screensOfPlayer(lastReport),
-      asked: asked.length === 0 ? undefined : asked
-    })
+    since,
+    versionId,
+    text: playerText(player),
+    percent: word === "copying" && copiedPercent !== undefined ? Math.round(copiedPercent) : undefined,
+    screens: lastReport === undefined ? undefined : screensOfPlayer(lastReport),
+    asked: asked.length === 0 ? undefined : asked
   }
 }
 

@@ -8,7 +8,6 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Order from "effect/Order"
 import type { Now } from "../../internal/monotonicMillis.ts"
-import { defined } from "../../internal/schemas.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import type { Screen } from "../../services/Slices.ts"
 import { type Consumer, type Lease, maxConsumers, VersionStore } from "../../services/VersionStore.ts"
@@ -100,21 +99,19 @@ export const consumerOf = (
       shownSince: known.shownSince,
       heardAt,
       until: heardAt + lifetimeOf(known, lifetime),
-      ...defined({
-        problem,
-        problemSince: problem === undefined ? undefined : known.problemSince,
-        hiddenSince: isHidden(content) ? known.hiddenSince : undefined,
-        closedAt: closing && known.closedAt,
-        runs: runs.length === 0 ? undefined : runs.map((run) => runOf(run, now)),
-        restarts: restarts || undefined
-      })
+      problem,
+      problemSince: problem === undefined ? undefined : known.problemSince,
+      hiddenSince: isHidden(content) ? known.hiddenSince : undefined,
+      closedAt: closing && known.closedAt,
+      runs: runs.length === 0 ? undefined : runs.map((run) => runOf(run, now)),
+      restarts: restarts || undefined
     }
   }).pipe(Option.filter(() => isExpected || !isOver(known, lifetime, now)))
 
 const runOf = ({ lease: { visible }, since, renewedAt }: Runs.Run, { monotonic, wall }: Now) => ({
   since,
   heardAt: wall - (monotonic - renewedAt),
-  ...defined({ visible })
+  visible
 })
 
 /** The lease of a consumer; `None` if it is over. */
@@ -196,12 +193,10 @@ const screenOf = ({
   shownSince: iso(details.shownSince),
   heardAt: iso(details.heardAt),
   until: iso(details.until),
-  ...defined({
-    problemSince: isoIfAny(problemSince),
-    hiddenSince: isoIfAny(hiddenSince),
-    closedAt: isoIfAny(closedAt),
-    runs: runs?.map((run) => ({ ...run, since: iso(run.since), heardAt: iso(run.heardAt) }))
-  })
+  problemSince: isoIfAny(problemSince),
+  hiddenSince: isoIfAny(hiddenSince),
+  closedAt: isoIfAny(closedAt),
+  runs: runs?.map((run) => ({ ...run, since: iso(run.since), heardAt: iso(run.heardAt) }))
 })
 
 const iso = (millis: number): string => new Date(millis).toISOString()

@@ -12,7 +12,6 @@ import { replaceFile } from "../../files/durable.ts"
 import { mapDiskError } from "../../files/versionStoreError.ts"
 import { now } from "../../internal/monotonicMillis.ts"
 import { printableLine } from "../../internal/printable.ts"
-import { defined } from "../../internal/schemas.ts"
 import { type AckDetails, type Lease, VersionId } from "../../services/VersionStore.ts"
 
 /** The largest lease file that is read, in bytes. */
@@ -28,7 +27,7 @@ const youngMs = 2000
 /** The content of a lease, as the consumer wrote it. */
 export interface LeaseContent extends Pick<Lease, "versionId">, Omit<AckDetails, "closing"> {
   /** Missing unless the consumer is closing. */
-  readonly closing?: true
+  readonly closing?: true | undefined
 }
 
 /** The last lease of a consumer. */
@@ -49,9 +48,9 @@ export interface LeaseFile extends Heard {
   /** Whether it cannot have changed again within its modification time. */
   readonly isSettled: boolean
   /** When this process last wrote it: monotonic time, in milliseconds. */
-  readonly takenAt?: number
+  readonly takenAt?: number | undefined
   /** Set if the disk does not accept the lease: then the file, if there is one, is older. */
-  readonly isUnwritten?: true
+  readonly isUnwritten?: true | undefined
 }
 
 /** Updates what is known of a file; `undefined` if there is no file. Reads only new and changed files: `before` is unchanged. */
@@ -164,15 +163,13 @@ export const contentOf = (written: WrittenLease): LeaseContent => {
   const { closing, drawing, navigated, problem, renewMs, runId, versionId, visible } = written
   return {
     versionId,
-    ...defined({
-      problem: lineOf(problem, maxProblem),
-      renewMs: isPositive(renewMs) ? renewMs : undefined,
-      visible: Predicate.isBoolean(visible) ? visible : undefined,
-      drawing: Predicate.isBoolean(drawing) ? drawing : undefined,
-      runId: lineOf(runId, maxRunId),
-      navigated: navigated === true || undefined,
-      closing: closing === true || undefined
-    })
+    problem: lineOf(problem, maxProblem),
+    renewMs: isPositive(renewMs) ? renewMs : undefined,
+    visible: Predicate.isBoolean(visible) ? visible : undefined,
+    drawing: Predicate.isBoolean(drawing) ? drawing : undefined,
+    runId: lineOf(runId, maxRunId),
+    navigated: navigated === true || undefined,
+    closing: closing === true || undefined
   }
 }
 

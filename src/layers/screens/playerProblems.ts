@@ -5,7 +5,6 @@
 import { hasPassed } from "../../internal/monotonicMillis.ts"
 import { excerpt } from "../../internal/printable.ts"
 import { durationText } from "../../internal/readable.ts"
-import { defined } from "../../internal/schemas.ts"
 import type { Player } from "../../services/PlayerReport.ts"
 import type { Problem } from "../../services/Problem.ts"
 import type { PlayerStatus } from "../../services/View.ts"
@@ -43,7 +42,7 @@ export function* problemsOf(player: Omit<PlayerStatus, "problems">, hub: Hub): G
     severity,
     subject: id,
     text: `Player ${name} ${text}`,
-    ...defined({ since })
+    since
   })
   const ofExpected = isExpected ? "error" : "warning"
 
@@ -108,7 +107,7 @@ const reported = (
   ...problem,
   player: problem.player === undefined ? id : `${id}/${problem.player}`,
   text: `Player ${name}: ${excerpt(problem.text)}`,
-  ...defined({ since: hubTime(lastReport, since) })
+  since: hubTime(lastReport, since)
 })
 
 /**

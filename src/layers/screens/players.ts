@@ -2,7 +2,6 @@
  * The players of a hub: the state of each as one of the fixed words, and its problems.
  */
 import * as Order from "effect/Order"
-import { defined } from "../../internal/schemas.ts"
 import type { Player } from "../../services/PlayerReport.ts"
 import type { ContentState } from "../../services/Slices.ts"
 import type { GlobalState } from "../../services/StatusSnapshot.ts"
@@ -56,7 +55,7 @@ export const playersOf = (
       isExpected: expected.has(id),
       ...found,
       word: since === undefined && isOff(found.word) ? ("closed for the day" as const) : found.word,
-      ...defined({ lastReport })
+      lastReport
     }
     return { ...player, problems: mark([...problemsOf(player, hub)]) }
   }
@@ -143,4 +142,4 @@ const wordOf = (
     : word("up to date", shownSince)
 }
 
-const word = (word: PlayerWord, since?: string) => ({ word, ...defined({ since }) })
+const word = (word: PlayerWord, since?: string) => ({ word, since })

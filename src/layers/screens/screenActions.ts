@@ -40,7 +40,7 @@ export const makeScreenActions = Effect.fnUntraced(function* (
       return yield* new UnknownScreen({ screen: printableLine(screen, maxName), known })
     }
     const name = printableLine(by, maxName)
-    const asked: AskedScreen = { screen, action, ...(name === "" ? {} : { by: name }) }
+    const asked: AskedScreen = { screen, action, by: name || undefined }
     yield* own.some(({ id }) => id === screen) ? waiting.add(asked) : Effect.void
     yield* Effect.logInfo(`Screen ${screen} is asked to ${action}${name === "" ? "" : ` by ${name}`}`)
     yield* report({ name: "content:screen:asked", payload: asked })

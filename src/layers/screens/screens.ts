@@ -3,7 +3,6 @@
  */
 import * as Order from "effect/Order"
 import { hasPassed } from "../../internal/monotonicMillis.ts"
-import { defined } from "../../internal/schemas.ts"
 import type { Problem } from "../../services/Problem.ts"
 import type { ContentState, Screen, TransportState } from "../../services/Slices.ts"
 import type { GlobalState, Row } from "../../services/StatusSnapshot.ts"
@@ -63,7 +62,7 @@ export const screensOf = (
       ({ id }): Found => ({
         id,
         active: false,
-        ...defined({ content: contents[0]?.[0] }),
+        content: contents[0]?.[0],
         ...unheardOf(streams.get(id), startTime, timeOf(contents[0]?.[0]))
       })
     )
@@ -146,7 +145,7 @@ const wordOf = (
     : word("showing", shownSince)
 }
 
-const word = (word: ScreenWord, since?: string) => ({ word, ...defined({ since }) })
+const word = (word: ScreenWord, since?: string) => ({ word, since })
 
 const later = (one: string, other = ""): string => (other > one ? other : one)
 
@@ -223,7 +222,7 @@ function* problemsOf(
     subject: id,
     text: `Screen ${name} ${text}`
   })
-  const begun = defined({ since })
+  const begun = { since }
   const lasts = (millis: number) => since === undefined || hasPassed(millis, Date.parse(since), now)
 
   if (word === "behind") {

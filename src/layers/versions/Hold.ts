@@ -10,7 +10,6 @@ import * as Option from "effect/Option"
 import { DownloadsFolder } from "../../files/DownloadsFolder.ts"
 import { fileListName } from "../../files/FileList.ts"
 import { printableLine } from "../../internal/printable.ts"
-import { defined } from "../../internal/schemas.ts"
 import {
   type Hold,
   type HoldRequest,
@@ -44,7 +43,7 @@ export const hold = Effect.fnUntraced(function* ({ by, until, versionId }: HoldR
   const next = yield* versionId === undefined || isActive
     ? readActive("hold the version of")
     : wholeVersion(versionId)
-  const asked = { ...named(by), ...defined({ until }) }
+  const asked = { ...named(by), until }
   if (next.held !== undefined && next.held.byRule === undefined) {
     return until === undefined || until === next.held.until
       ? next
@@ -89,7 +88,7 @@ export const resume = Effect.fnUntraced(function* ({ by, dueAt }: Resume) {
     return yield* write(active)
   }
   const next = yield* wholeVersion(held.waiting)
-  const released = { at: yield* now, ...(dueAt === undefined ? named(by) : defined({ until: held.until })) }
+  const released = { at: yield* now, ...(dueAt === undefined ? named(by) : { until: held.until }) }
   return yield* write({ ...next, released })
 })
 

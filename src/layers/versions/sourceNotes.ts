@@ -8,7 +8,7 @@ import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import { readPlainText } from "../../files/readPlainText.ts"
-import { defined, optional, timestamp } from "../../internal/schemas.ts"
+import { optional, timestamp } from "../../internal/schemas.ts"
 import type { ContentState } from "../../services/Slices.ts"
 import { activeIn, keptIn, type VersionStore } from "../../services/VersionStore.ts"
 import { latestOf } from "./ManifestFile.ts"
@@ -51,7 +51,7 @@ const oldBy =
   }
 
 const kept = (sources: ReadonlyArray<Listed>, since: ReturnType<typeof oldBy>) =>
-  keptIn(sources.map((source) => ({ sourceId: source.sourceId, ...defined({ keptSince: since(source) }) })))
+  keptIn(sources.map((source) => ({ sourceId: source.sourceId, keptSince: since(source) })))
 
 /**
  * Gives since when the content of a source in this version is old. The notes are about the latest version. For older

@@ -13,7 +13,6 @@ import { fileListName, type ListedSource } from "../../files/FileList.ts"
 import { linkOrCopyAll } from "../../files/fileBatch.ts"
 import { isDiskFull, remove } from "../../files/systemError.ts"
 import { mapDiskError } from "../../files/versionStoreError.ts"
-import { defined } from "../../internal/schemas.ts"
 import type { PreviousContent } from "../../services/ContentSource.ts"
 import type { StagedVersion, VersionId, VersionSource } from "../../services/VersionStore.ts"
 import { sourceFiles, wholeFiles } from "./fileLists.ts"
@@ -131,8 +130,10 @@ const withKnown = (source: VersionSource, content: Option.Option<SourceContent>)
   Option.match(content, {
     onNone: () => source,
     onSome: ({ files, keys, records, values }) => ({
-      ...defined({ keys, records, values }),
       ...source,
+      keys: source.keys ?? keys,
+      records: source.records ?? records,
+      values: source.values ?? values,
       digests: Record.map(files, ({ sha256 }) => sha256)
     })
   })
