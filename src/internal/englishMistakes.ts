@@ -131,6 +131,7 @@ const sentences = {
   "csv:title": (f: { separator: Separator }) => `the header line has one cell, and ${separators[f.separator]} is in each of the rows. If this line is a title, remove it: the first line with text names the columns.`,
   "csv:alone": () => "the header line has one cell, and there are no rows, so the table is empty. If this line is a message, replace the file.",
   "csv:shortened": (f: { name: string; cell: string; count: number; first: MistakePlace }) => `${quoted(f.name)} is a number that a spreadsheet has shortened in ${f.count === 1 ? `${place(f.first)}: ${quoted(f.cell)}` : `${countText(f.count, "record")}, ${quoted(f.cell)} in ${place(f.first)} first`}. Format the column as text, and write the digits again.`,
+  "csv:program": (f: { name: string; cell: string; count: number; first: MistakePlace }) => `${quoted(f.name)} is ${quoted(f.cell)} in ${f.count === 1 ? place(f.first) : `${countText(f.count, "record")}, ${place(f.first)} first`}: a program has written this in the place of a value, and pages show it. Correct the export.`,
   "csv:repeated": () => "the row repeats the header line. Remove it.",
   "cell:error": (f: { name: string; cell: string; count: number; first: MistakePlace; isSaved: boolean }) => `${quoted(f.name)} is an error of a spreadsheet in ${f.count === 1 ? `${place(f.first)}: ${quoted(f.cell)}` : `${countText(f.count, "record")}, ${quoted(f.cell)} in ${place(f.first)} first`}. ${f.isSaved ? "It counts as empty, and pages show it" : "It is saved as empty"}. Correct the formula.`,
 
@@ -185,6 +186,7 @@ const sentences = {
   "name:encoding": () => "the name of this file is no UTF-8, so it is left out. Rename it.",
   "name:windows": () => "Windows cannot store a file of this name. Rename it.",
   "name:same": (f: { other: string; document: string | undefined }) => f.document === undefined ? `it and ${quoted(f.other)} have one name for Windows or macOS, which cannot store both. Rename or remove one.` : `it and ${quoted(f.other)} would be the same document ${quoted(f.document)}. Rename or remove one.`,
+  "file:shortcut": () => "this is a shortcut to a file elsewhere, and no file. Copy the file itself.",
   "link:folder": () => "is a link to a folder. Copy the folder itself.",
   "link:broken": () => "is a broken link. Copy the file itself, or remove the link.",
   "link:outside": () => "is a link that leads out of the folder. Copy the file into it.",

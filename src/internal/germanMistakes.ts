@@ -127,6 +127,7 @@ export const german: Language = {
     "csv:title": (f) => `Die Kopfzeile hat nur eine Zelle, aber jede Zeile darunter ist mit ${separators[f.separator]} getrennt. Falls diese Zeile eine Überschrift ist, entfernen Sie sie: Die erste Zeile mit Text benennt die Spalten.`,
     "csv:alone": () => "Die Kopfzeile hat nur eine Zelle, und es gibt keine weiteren Zeilen. Die Tabelle ist also leer. Falls diese Zeile eine Meldung ist, ersetzen Sie die Datei.",
     "csv:shortened": (f) => `${quoted(f.name)} hat in ${f.count === 1 ? place(f.first) : counted(f.count, "Eintrag", "Einträgen")} eine Zahl, deren Ziffern die Tabellenkalkulation gekürzt hat${f.count === 1 ? `: ${quoted(f.cell)}` : `, zuerst ${quoted(f.cell)} in ${place(f.first)}`}. Formatieren Sie die Spalte als Text, und schreiben Sie die Ziffern neu.`,
+    "csv:program": (f) => `${quoted(f.name)} ist in ${f.count === 1 ? place(f.first) : counted(f.count, "Eintrag", "Einträgen")} ${quoted(f.cell)}${f.count === 1 ? "" : `, zuerst in ${place(f.first)}`}: Das hat ein Programm statt eines Werts geschrieben, und Seiten zeigen es. Korrigieren Sie den Export.`,
     "csv:repeated": () => "Diese Zeile wiederholt die Kopfzeile. Entfernen Sie sie.",
     "cell:error": (f) => `${quoted(f.name)} hat in ${f.count === 1 ? place(f.first) : counted(f.count, "Eintrag", "Einträgen")} einen Fehler der Tabellenkalkulation${f.count === 1 ? `: ${quoted(f.cell)}` : `, zuerst ${quoted(f.cell)} in ${place(f.first)}`}. ${f.isSaved ? "Die Zelle gilt als leer, und Seiten zeigen den Fehler" : "Die Zelle wird als leer gespeichert"}. Korrigieren Sie die Formel.`,
 
@@ -181,6 +182,7 @@ export const german: Language = {
     "name:encoding": () => "Der Name dieser Datei ist nicht in UTF-8, deshalb wird sie weggelassen. Benennen Sie sie um.",
     "name:windows": () => "Unter diesem Namen kann Windows keine Datei speichern. Benennen Sie sie um.",
     "name:same": (f) => f.document === undefined ? `Diese Datei und ${quoted(f.other)} heißen für Windows oder macOS gleich. Benennen Sie eine um, oder entfernen Sie eine.` : `Diese Datei und ${quoted(f.other)} wären dasselbe Dokument ${quoted(f.document)}. Benennen Sie eine um, oder entfernen Sie eine.`,
+    "file:shortcut": () => "Dies ist eine Verknüpfung mit einer Datei an einem anderen Ort. Kopieren Sie die Datei selbst.",
     "link:folder": () => "Das ist eine Verknüpfung mit einem Ordner. Kopieren Sie den Ordner selbst.",
     "link:broken": () => "Diese Verknüpfung führt ins Leere. Kopieren Sie die Datei selbst, oder entfernen Sie die Verknüpfung.",
     "link:outside": () => "Diese Verknüpfung führt aus dem Ordner hinaus. Kopieren Sie die Datei hinein.",

@@ -97,6 +97,7 @@ export const files = [
         AIFF: ["bell.aiff", aiff],
         HEVC: ["bell.mp4", movie("isom", "hvc1")],
         ProRes: ["bell.mov", movie("qt  ", "apch")],
+        "no picture": ["bell.jpg", Buffer.alloc(2000, 7)],
         WebVTT: ["bell.vtt", "WEBVTT\n\n00:00:01,000 --> 00:00:02,000\nThe bell\n"]
       }
       const rows = Object.values(films).map(([file]) => ({ id: file, film: linked(file) }))

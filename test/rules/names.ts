@@ -100,10 +100,16 @@ export const names = [
             { id: "bell", title: "Bell" },
             { id: "loom", title: "Loom" },
             { id: "bell", title: "Jug" }
+          ],
+          rooms: [
+            { id: "hall", name: "Hall" },
+            { id: "hall ", name: "Tower" }
           ]
         }
       })
-      warned(yield* museum.fetch, "records:twice", "objects", "bell")
+      const outcome = yield* museum.fetch
+      warned(outcome, "records:twice", "objects", "bell")
+      warned(outcome, "records:twice", "rooms", "hall")
     }
   ),
 

@@ -204,7 +204,7 @@ export const texts = [
 
   rule(
     32,
-    "In CSV the errors of spreadsheets (`#REF!`, `####`) are empty, with a warning, numbers that they have shortened (`4.01E+12`) are named, and `TRUE` is true where `expect` says boolean",
+    'In CSV the errors of spreadsheets (`#REF!`, `####`) are empty, with a warning, numbers that they have shortened (`4.01E+12`) and words of programs (`NULL`) are named, `="007"` is `007`, and `TRUE` is true where `expect` says boolean',
     "right, warn",
     "● ● s s s s s",
     function* ({ open }) {
@@ -219,6 +219,8 @@ export const texts = [
                 width: "####",
                 code: "4.00638E+12",
                 isLoan: "TRUE",
+                note: "NULL",
+                number: '="007"',
                 title: "Bell"
               }
             ]
@@ -229,11 +231,12 @@ export const texts = [
       )
       const outcome = yield* museum.fetch
       const [bell] = published(outcome).records("objects")
-      expect([bell?.isLoan, bell?.year ?? null]).toEqual([true, null])
+      expect([bell?.isLoan, bell?.year ?? null, bell?.number]).toEqual([true, null, "007"])
       warned(outcome, "cell:error", "objects", "year")
       warned(outcome, "cell:error", "objects", "weight")
       warned(outcome, "cell:error", "objects", "width")
       warned(outcome, "number:large", "objects", "code", "4.00638E+12")
+      warned(outcome, "cell:error", "objects", "note", "NULL")
     }
   ),
 

@@ -55,7 +55,7 @@ export const parseCsvTable = (
     const rows: Array<number> = []
     const errors = new Map<CsvRecord, Record<string, string>>()
     const failed = new Map<string, FirstCell>()
-    const shortened = new Map<string, FirstCell>()
+    const odd = new Map<string, FirstCell & { readonly code: OddCode }>()
     let repeated: number | undefined
     const readPage = tryRead(() => {
       const page = pages.next()
@@ -64,14 +64,18 @@ export const parseCsvTable = (
         withinBudget("read", soFar.values)
         if (!hasText(cells)) continue
         const ofRow: Record<string, string> = {}
-        const note = (known: Map<string, FirstCell>, column: string, cell: string) => {
-          const first = known.get(column) ?? { at: rowPlace(columns, { cells, row }, id), cell, count: 0 }
-          known.set(column, { ...first, count: first.count + 1 })
-        }
-        const record = recordOf(columns, cells, (column, cell) => {
-          if (isShortened(cell)) return note(shortened, column, cell)
-          setOwn(ofRow, column, cell)
-          note(failed, column, cell)
+        const next = (column: string, cell: string, before: FirstCell | undefined): FirstCell => ({
+          ...(before ?? { name: column, at: rowPlace(columns, { cells, row }, id), cell }),
+          count: 1 + (before?.count ?? 0)
+        })
+        const record = recordOf(columns, cells, (column, cell, code) => {
+          if (code === "cell:error") {
+            setOwn(ofRow, column, cell)
+            failed.set(column, next(column, cell, failed.get(column)))
+          } else {
+            const key = `${code} ${column}`
+            odd.set(key, { ...next(column, cell, odd.get(key)), code })
+          }
         })
         if (Object.keys(ofRow).length > 0) errors.set(record, ofRow)
         if (columns.length > 1 && columns.every((column, index) => cells[index] === column)) repeated ??= row
@@ -89,30 +93,31 @@ export const parseCsvTable = (
         ? [mistake("csv:alone", { rows: [{ row }] })]
         : [])
     ]
-    const ofCells = [...failed].map(([name, { at, cell, count }]) =>
+    const ofCells = Array.from(failed.values(), ({ at, cell, count, name }) =>
       warningOf(
         "cell:error",
         name,
         mistake("cell:error", {}, { name, cell, count, first: { rows: [at] }, isSaved: false })
       )
     )
-    const ofNumbers = [...shortened].map(([name, { at, cell, count }]) =>
+    const ofOdd = Array.from(odd.values(), ({ at, code, ...cell }) =>
       warningOf(
-        "number:large",
-        name,
-        mistake("csv:shortened", {}, { name, cell, count, first: { rows: [at] } })
+        code === "csv:shortened" ? "number:large" : "cell:error",
+        cell.name,
+        mistake(code, {}, { ...cell, first: { rows: [at] } })
       )
     )
     const warnings = [
       ...ofTable.map((mistake) => warningOf("content:note", "", mistake)),
       ...ofCells,
-      ...ofNumbers
+      ...ofOdd
     ]
     return { records, rows, errors, columns, warnings }
   })
 
 /** The first cell of a column with a mistake, and how many there are. */
 interface FirstCell {
+  readonly name: string
   readonly at: RowPlace
   readonly cell: string
   readonly count: number
@@ -125,25 +130,37 @@ const rowPlace = (columns: ReadonlyArray<string>, { cells, row }: Row, id: strin
   return { row, id: found === "" ? undefined : excerpt(found) }
 }
 
-/** FileMaker exports line breaks as vertical tabs. `found` is called with errors, and numbers that lack digits. */
+/**
+ * FileMaker exports line breaks as vertical tabs, and other programs write `="007"` for Excel, to keep the zeros. `found`
+ * is called with errors and with odd cells.
+ */
 const recordOf = (
   columns: ReadonlyArray<string>,
   row: ReadonlyArray<string>,
-  found: (column: string, cell: string) => void
+  found: (column: string, cell: string, code: OddCode | "cell:error") => void
 ): CsvRecord => {
   const record: Record<string, string> = {}
   for (const [index, column] of columns.entries()) {
-    const cell = row[index] ?? ""
-    const isError: boolean = isSpreadsheetError(cell)
-    if (isError || isShortened(cell)) found(column, cell)
-    if (isError) continue
-    if (cell !== "") setOwn(record, column, cell.replaceAll("\v", "\n"))
+    const text = row[index] ?? ""
+    const cell = text.startsWith('="') ? text.replace(/^="([^"]*)"$/, "$1") : text
+    const code = isSpreadsheetError(cell) ? "cell:error" : oddCode(cell)
+    if (code !== undefined) found(column, cell, code)
+    if (code !== "cell:error" && cell !== "") setOwn(record, column, cell.replaceAll("\v", "\n"))
   }
   return record
 }
 
-/** Whether a cell is a long number as Excel shows it. */
-const isShortened = (cell: string): boolean => cell.includes("E+") && /^-?\d(?:[.,]\d+)?E\+\d\d$/.test(cell)
+type OddCode = "csv:shortened" | "csv:program"
+
+/** A long number as Excel shows it, or what a program writes for a value that it cannot write. */
+const oddCode = (cell: string): OddCode | undefined =>
+  cell.includes("E+") && /^-?\d(?:[.,]\d+)?E\+\d\d$/.test(cell)
+    ? "csv:shortened"
+    : cell.length <= 15 && ofPrograms.has(cell)
+      ? "csv:program"
+      : undefined
+
+const ofPrograms = new Set(["NULL", "\\N", "NaN", "undefined", "[object Object]"])
 
 const hasText = (cells: ReadonlyArray<string>): boolean => cells.some((cell) => cell.trim() !== "")
 

@@ -45,7 +45,7 @@ export const makeRecordMistakes = (what: Named) => {
         names.add(name)
         const value = record[name]
         if (typeof value !== "object" || value === null || inside.size >= maxNames) continue
-        for (const part of Array.isArray(value) ? value.slice(0, 1) : [value]) {
+        for (const part of Array.isArray(value) ? value.slice(0, 10) : [value]) {
           if (Predicate.isReadonlyRecord(part))
             for (const inner of Object.keys(part)) inside.add(`${name}.${inner}`)
         }

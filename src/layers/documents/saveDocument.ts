@@ -276,11 +276,12 @@ const makeRecordIds = (key: RecordKey | undefined) => {
       if (Option.isNone(id)) {
         missing++
         if (text !== undefined && unnamed.length < maxUnnamed) unnamed.push({ row: text.row })
-      } else if (seen.has(id.value)) {
-        twice++
-        first ??= { id: id.value, at: [seen.get(id.value), text].flatMap((place) => place ?? []) }
       } else {
-        seen.set(id.value, text)
+        const read = id.value.trim()
+        if (seen.has(read)) {
+          twice++
+          first ??= { id: read, at: [seen.get(read), text].flatMap((place) => place ?? []) }
+        } else seen.set(read, text)
       }
       return id
     },

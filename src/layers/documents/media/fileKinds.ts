@@ -282,7 +282,8 @@ const kinds: ReadonlyArray<FileKind & { readonly is: Test }> = [
     ["a file of Photoshop", /^8BPS\0[\x01\x02]/],
     ["JPEG XL", /^(?:\xff\x0a|\0\0\0\x0cJXL )/, "image/jxl", { decoder: "jxl" }],
     ["JPEG 2000", /^(?:\0\0\0\x0cjP {2}|\xff\x4f\xff\x51)/, "image/jp2", { decoder: "jp2" }],
-    ["JPEG XR", /^II\xbc/]
+    ["JPEG XR", /^II\xbc/],
+    ["EPS", /^(?:%!PS|\xc5\xd0\xd3\xc6)/]
   ]),
   ...kindsOf("film", false, [
     ["Matroska", /^\x1aE\xdf\xa3.{0,60}matroska/s, "video/x-matroska"],
@@ -298,6 +299,7 @@ const kinds: ReadonlyArray<FileKind & { readonly is: Test }> = [
     ["WAV with compressed sound", /^RIFF.{4}WAVEfmt .{4}(?![\x01\x03\x06\x07\xfe])/s],
     ["AIFF", /^FORM.{4}AIF[FC]/s, "audio/x-aiff"],
     ["AMR", /^#!AMR/],
+    ["MPEG Layer II", /^\xff[\xf4\xf5\xfc\xfd]/],
     ["Core Audio", /^caff\0\x01/],
     ["Dolby Digital (AC-3)", /^\x0b\x77/],
     ["MIDI", /^MThd\0\0\0\x06/]

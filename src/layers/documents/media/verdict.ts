@@ -71,6 +71,9 @@ export const verdictOf = async (promised: Promised, bytes: FileBytes): Promise<F
       return { wrong: "cut", detail: `it begins with nothing but zeros${copyAgain}` }
     }
     if (expected === "image/svg+xml" && (await isCutSvg(head, bytes))) return cut
+    if (isKnownPicture.test(expected) && bytes.size >= leastPicture) {
+      return { wrong: "picture", detail: "its first bytes are those of no picture: export it again" }
+    }
     return /^(?:text\/vtt|application\/x-subrip)$/.test(expected)
       ? subtitleFlaw(head, expected === "text/vtt")
       : namesOthers(alone, bytes)
@@ -87,6 +90,12 @@ export const verdictOf = async (promised: Promised, bytes: FileBytes): Promise<F
     ? { wrong: "picture", detail, ...(kind.decoder && { isShrinkable: true }) }
     : { wrong: "unplayable", detail }
 }
+
+/** Pictures of these types begin with bytes that `fileKinds.ts` knows. */
+const isKnownPicture = /^image\/(?:jpe?g|png|gif|webp|avif|hei[cf])$/
+
+/** In bytes. */
+const leastPicture = 1024
 
 const copyAgain = ", perhaps because copying was interrupted. Copy it again"
 const cut: Flaw = { wrong: "cut", detail: `it is cut or damaged: its end is missing${copyAgain}` }

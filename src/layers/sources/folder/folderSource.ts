@@ -355,6 +355,11 @@ const ownFiles = Effect.fnUntraced(function* (
   yield* notice([
     ...look.leftOut.map((mistake) => warningOf("content:note", "", mistake)),
     ...[...spreadsheets.values()].map((path) => warningOf("content:note", path, noTable(path))),
+    ...target.others
+      .filter(({ path }) => shortcut.test(path))
+      .map(({ path }) =>
+        warningOf("content:note", path, mistake("file:shortcut", { name: printablePath(path) }))
+      ),
     ...flawed.flatMap(({ flaw, isNamed, path }) =>
       (isNamed || isUseless(flaw) || flaw.wrong === "picture") && !(flaw.isShrinkable && areShrunk)
         ? [warningOf(codeOf[flaw.wrong], path, mistake("file:flaw", { name: printablePath(path) }, flaw))]
@@ -388,6 +393,9 @@ const spreadsheetsIn = ({ files }: FolderLook, documents: ReadonlySet<string>): 
       return name === "" || documents.has(name) ? [] : [[name, path] as const]
     })
   )
+
+/** Shortcuts of Windows, macOS and Linux. */
+const shortcut = /\.(?:lnk|url|webloc|desktop)$/i
 
 const noTable = (spreadsheet: string): Mistake =>
   mistake(/\.(?:tsv|txt)$/i.test(spreadsheet) ? "file:ending" : "file:spreadsheet", { name: spreadsheet })
