@@ -40,7 +40,8 @@ const text = optional(Schema.String)
 export const muteProblem = define({
   type: "problem.mute",
   fields: Schema.Struct({ name, until: Schema.String, by: text, why: text }),
-  success: Schema.Struct({ ...Mute.fields, problems: Schema.Number })
+  /** `problems`: how many there are now. `isKept` is false if the disk does not accept it: then a restart ends it. */
+  success: Schema.Struct({ ...Mute.fields, problems: Schema.Number, isKept: optional(Schema.Boolean) })
 })
 
 /**

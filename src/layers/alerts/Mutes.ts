@@ -68,15 +68,18 @@ export const make = Effect.fnUntraced(function* (path?: string) {
   const sliceOf = (mutes: ReadonlyArray<Mute>): Mutes => ({ kind: "mutes", mutes })
   const { update } = yield* register({ name: "mutes", slice: sliceOf(yield* SynchronizedRef.get(mutes)) })
 
-  /** Changes the mutes that have not ended. A caller that leaves would divide the file from the state. */
+  /**
+   * Changes the mutes that have not ended, and gives whether the disk keeps them. A caller that leaves would divide the
+   * file from the state.
+   */
   const change = (f: (before: ReadonlyArray<Mute>) => Effect.Effect<ReadonlyArray<Mute>, NotMuted>) =>
-    SynchronizedRef.updateEffect(mutes, (before) =>
+    SynchronizedRef.modifyEffect(mutes, (before) =>
       Effect.gen(function* () {
         const now = yield* Clock.currentTimeMillis
         const after = yield* f(before.filter(({ until }) => now < Date.parse(until)))
-        yield* file.write(after)
+        const isKept = yield* file.write(after)
         yield* update(() => sliceOf(after))
-        return after
+        return [isKept, after] as const
       })
     ).pipe(Effect.uninterruptible)
 
@@ -87,7 +90,7 @@ export const make = Effect.fnUntraced(function* (path?: string) {
       () =>
         new NotMuted({ message: "Not muted: the mute must end in the next 30 days, at a time in ISO 8601." })
     )
-    yield* change((before) => {
+    const isKept = yield* change((before) => {
       const others = before.filter(({ name }) => name !== muted.name)
       return others.length < maxMutes
         ? Effect.succeed([...others, muted])
@@ -95,7 +98,11 @@ export const make = Effect.fnUntraced(function* (path?: string) {
     })
     yield* Effect.logInfo(`Muted: ${printableLine(muted.name)}, ${withLocalTimes(muteText(muted), now)}`)
     const { problems = [] } = yield* state
-    return { ...muted, problems: problems.filter((problem) => isNamed(problem, muted.name)).length }
+    return {
+      ...muted,
+      problems: problems.filter((problem) => isNamed(problem, muted.name)).length,
+      ...(isKept ? {} : { isKept })
+    }
   })
 
   const unmute = Effect.fnUntraced(function* ({ by = "", name }: Pick<Asked, "by" | "name">) {

@@ -58,8 +58,9 @@ const mute = Effect.fnUntraced(function* (name: string, { by = caller(), until, 
     by,
     why
   }).pipe(Effect.flatMap(Schema.decodeUnknown(muteProblem.success)))
-  const { problems } = muted
+  const { isKept = true, problems } = muted
   yield* Console.log(`Muted: ${lineOf(muted, now)}`)
+  if (!isKept) yield* Console.log("The disk cannot save it: a restart of the controller ends it.")
   yield* Console.log(
     problems === 0
       ? `There is no problem of this name now. ${namesText(yield* view)}`

@@ -53,7 +53,10 @@ export const connect = <Loaded>(given: Options<Loaded>): Exhibit<Loaded> => {
     )
     settle(shown)
     const versionId = shown ? shown.version.id : problem && next
-    controller.report(versionId ? { versionId, problem } : undefined, isReachable)
+    controller.report(
+      versionId ? { versionId, problem: problem ?? renewal.problem() } : undefined,
+      isReachable
+    )
   }
 
   const renewal = makeRenewal(options)

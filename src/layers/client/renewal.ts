@@ -44,7 +44,7 @@ export const makeRenewal = ({
   let warned: string | undefined
 
   if (own === undefined) {
-    return { built: () => {}, isDue: () => false }
+    return { built: () => {}, isDue: () => false, problem: () => undefined }
   }
 
   const stop = idle(idleMs, {
@@ -106,7 +106,12 @@ export const makeRenewal = ({
       }
     },
     /** True if a reload is pending and the page is part of the version; new content then waits. */
-    isDue: () => isDue && isInVersion
+    isDue: () => isDue && isInVersion,
+    /** Why the page is an older build, if a reload does not change that. */
+    problem: () =>
+      isDue || latest === own
+        ? undefined
+        : "the new build of the page is not loaded: a cache or a service worker of the browser keeps the old one"
   }
 }
 

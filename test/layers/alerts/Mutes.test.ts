@@ -212,7 +212,12 @@ describe("a mute", () => {
         for (const path of [undefined, inMissing]) {
           yield* running(path, ({ mute, read }) =>
             Effect.gen(function* () {
-              yield* mute({ name: "left", until: at(60) })
+              const muted = yield* mute({ name: "left", until: at(60) })
+              expect(muted).toEqual(
+                path === undefined
+                  ? expect.not.objectContaining({ isKept: false })
+                  : expect.objectContaining({ isKept: false })
+              )
               expect((yield* read).word).toBe("OK")
             })
           )

@@ -38,13 +38,17 @@ const opened = (own: ReadonlyArray<string>, options: Partial<RenewalOptions> = {
     getEntriesByType: () => [new Navigation(...own)]
   })
   const life = new AbortController()
-  const { built: told, isDue } = makeRenewal({
+  const {
+    built: told,
+    isDue,
+    problem
+  } = makeRenewal({
     content: "http://127.0.0.1:8730",
     maxDefer: 300_000,
     signal: life.signal,
     ...options
   })
-  return { told, isDue, close: () => life.abort() }
+  return { told, isDue, problem, close: () => life.abort() }
 }
 
 beforeEach(() => {
@@ -122,6 +126,20 @@ it("reloads a page on which only the content below a still pointer moves", async
     await pass(1)
   }
   expect(reload).toHaveBeenCalledTimes(1)
+})
+
+it("has a problem if the page is still an older build after it was loaded again, as with a service worker", async () => {
+  const before = opened(["a"])
+  before.told("b")
+  await pass(100)
+  expect([reload.mock.calls.length, before.problem()]).toEqual([1, undefined])
+  const after = opened(["a"])
+  after.told("b")
+  await pass(100)
+  expect(reload).toHaveBeenCalledTimes(1)
+  expect(after.problem()).toContain("a service worker of the browser keeps the old one")
+  after.told("a")
+  expect([after.problem(), opened(["b"]).problem()]).toEqual([undefined, undefined])
 })
 
 it("does not reload a page while somebody moves the pointer or plays with a gamepad", async () => {
