@@ -118,7 +118,7 @@ export const fromOptions = Effect.fnUntraced(function* (options: ContentServerOp
   const pictures = yield* makePictures(options)
   const server = yield* Application.make({
     routes: [
-      ...(yield* Routes.make(options.content, yield* Resources.make(options))),
+      ...(yield* Routes.make(options.content, yield* Resources.make(options), 2 * options.maxConnections)),
       ...(reports?.routes ?? []),
       ...pictures.routes
     ],

@@ -14,7 +14,7 @@ import { CommandBus } from "../../services/CommandBus.ts"
 import { contentCommands } from "../../services/contentCommands.ts"
 import type { VersionId } from "../../services/VersionStore.ts"
 import { pathOf } from "../http/Application.ts"
-import { Unreadable } from "../http/errors.ts"
+import { NoRoom, Unreadable } from "../http/errors.ts"
 import * as Responses from "../http/Responses.ts"
 import { makeSendFile } from "../http/sendFile.ts"
 import type { Find } from "./Resources.ts"
@@ -33,8 +33,16 @@ export const preflight = Responses.preflight(
   "Cache-Control, If-Match, If-Modified-Since, If-None-Match, If-Range, If-Unmodified-Since, Range"
 )
 
-/** `content` is the name of the plugin whose command keeps versions. */
-export const make = Effect.fnUntraced(function* (content: string, find: Find) {
+/**
+ * `content` is the name of the plugin whose command keeps versions. Requests go on when their clients have left, and on a disk that
+ * hangs they do not end: `most` are answered at the same time.
+ */
+export const make = Effect.fnUntraced(function* (content: string, find: Find, most: number) {
+  const { withPermitsIfAvailable } = yield* Effect.makeSemaphore(most)
+  const tooMany = new NoRoom({
+    message: `Too many requests: all ${most} wait for the disk or for their clients. Does the disk of the downloads folder respond?`,
+    headers: { "Retry-After": "10" }
+  })
   const whileReading = yield* makeWhileReading(content)
   const sendFile = yield* makeSendFile
   const warnOnce = makeWarnOnce((problem) => `Content cannot be served: ${problem}`)
@@ -73,7 +81,8 @@ export const make = Effect.fnUntraced(function* (content: string, find: Find) {
 
   return [
     HttpLayerRouter.route("GET", "*", (request) =>
-      answer(request).pipe(
+      withPermitsIfAvailable(1)(answer(request)).pipe(
+        Effect.flatMap(Option.match({ onNone: () => Effect.fail(tooMany), onSome: Effect.succeed })),
         Effect.catchTags({
           BadArgument: (error) => Effect.fail(new Unreadable({ cause: error })),
           SystemError: (error) => Effect.fail(new Unreadable({ cause: error }))

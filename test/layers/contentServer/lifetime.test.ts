@@ -1,12 +1,15 @@
 /**
  * Readers that are slow, stalled or too many, and the end.
  */
+import * as FileSystem from "@effect/platform/FileSystem"
 import { describe, expect, it } from "@effect/vitest"
 import * as Chunk from "effect/Chunk"
 import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as FiberId from "effect/FiberId"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import * as TestClock from "effect/TestClock"
@@ -25,14 +28,17 @@ const size = 32 * 1024 * 1024
 const film = `/versions/${versionId}/exhibits/film.mp4`
 const small = `/versions/${versionId}/exhibits/small.txt`
 
-const running = (options: { readonly maxConnections?: number } = {}) =>
+const running = (
+  options: { readonly maxConnections?: number } = {},
+  environment: typeof server.environment = server.environment
+) =>
   Layer.unwrapScoped(
     Effect.gen(function* () {
       const downloads = yield* server.makeFolder
       yield* server.addVersion(downloads, { "film.mp4": Buffer.alloc(size, "f"), "small.txt": "small" })
       return server.layer({ downloadPath: downloads, ...options })
     })
-  ).pipe(Layer.provideMerge(server.environment))
+  ).pipe(Layer.provideMerge(environment))
 
 /** Asks for the film, and reads nothing of it. */
 const stalledReader = Effect.gen(function* () {
@@ -139,6 +145,48 @@ describe("connections", () => {
       const { received } = yield* connect
       expect(yield* received.whole).toBe("")
     }).pipe(Effect.provide(running({ maxConnections: 1 })))
+  )
+})
+
+describe("a disk that hangs", () => {
+  const disk = Deferred.unsafeMake<void>(FiberId.none)
+  const asked: Array<string> = []
+  const hanging = Layer.effect(
+    FileSystem.FileSystem,
+    Effect.map(FileSystem.FileSystem, (fs) =>
+      FileSystem.FileSystem.of({
+        ...fs,
+        readFile: (path) =>
+          Effect.zipRight(
+            Effect.zipRight(
+              Effect.sync(() => asked.push(path)),
+              Deferred.await(disk)
+            ),
+            fs.readFile(path)
+          )
+      })
+    )
+  )
+
+  it.scoped("keeps only so many requests of pages that have left, and serves again when it responds", () =>
+    Effect.gen(function* () {
+      const { statistics } = yield* ContentServer
+      for (const count of [1, 2]) {
+        const page = yield* connect
+        page.send(format({ target: "/manifest.json" }))
+        yield* eventually(Effect.sync(() => asked.length === count))
+        page.reset()
+        yield* eventually(
+          Effect.zipRight(
+            TestClock.adjust(stallTimeout),
+            Effect.map(statistics, ({ connections }) => connections === 0)
+          )
+        )
+      }
+      expect(yield* get("/manifest.json")).toMatchObject({ status: 503, headers: { "retry-after": "10" } })
+      yield* Deferred.succeed(disk, undefined)
+      yield* eventually(Effect.map(get("/manifest.json"), ({ status }) => status === 200))
+    }).pipe(Effect.provide(running({ maxConnections: 1 }, Layer.provideMerge(hanging, server.environment))))
   )
 })
 
