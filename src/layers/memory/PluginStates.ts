@@ -5,14 +5,13 @@ import { isDeepStrictEqual } from "node:util"
 import * as Array from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
 import { constFalse, flow } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import * as Scope from "effect/Scope"
 import * as Struct from "effect/Struct"
 import { nodeId } from "../../internal/machine.ts"
-import { monotonicMillis } from "../../internal/monotonicMillis.ts"
+import { monotonicMillis, now } from "../../internal/monotonicMillis.ts"
 import {
   type ControllerSnapshot,
   ControllerState,
@@ -24,7 +23,7 @@ import type { MakeView, PluginFacts } from "../../services/PluginFacts.ts"
 import * as LiveFields from "./LiveFields.ts"
 
 interface Registered extends Pick<PluginFacts, "name" | "report"> {
-  readonly slice: Effect.Effect<unknown>
+  readonly slice: () => unknown
   readonly live: LiveFields.LiveFields | undefined
 }
 
@@ -54,17 +53,15 @@ const fieldsOf = (facts: ReadonlyArray<PluginFacts>) =>
 
 /** Reads the live fields, and waits for all of them together. */
 const readLive = Effect.fnUntraced(function* (plugins: Parts["plugins"]) {
-  const reads = yield* Effect.forEach(plugins, ({ live }) => live?.begin ?? Effect.succeed([]))
+  const at = yield* now
+  const reads = yield* Effect.forEach(
+    plugins.flatMap(({ live }) => live ?? []),
+    ({ begin }) => begin(at)
+  )
   // Most fields are in memory: they are there after a turn, without a timer.
   yield* Effect.yieldNow()
-  const open = reads.flat().filter((fiber) => fiber.unsafePoll() === null)
-  if (open.length > 0) {
-    yield* Fiber.awaitAll(open).pipe(
-      Effect.timeoutOption(LiveFields.readLimitMs),
-      Effect.withClock(Clock.make()),
-      Effect.interruptible
-    )
-  }
+  const open = reads.flatMap((fiber) => (fiber === undefined || fiber.unsafePoll() !== null ? [] : fiber))
+  if (open.length > 0) yield* LiveFields.untilEnded(open)
 })
 
 /**
@@ -83,14 +80,15 @@ export const make = <Remembered>(makeView: MakeView<Remembered>, mode: Mode, giv
     const look = Effect.gen(function* () {
       yield* readLive((yield* Ref.get(parts)).plugins)
       const current = yield* Ref.get(parts)
-      const facts = yield* Effect.forEach(current.plugins, ({ live, name, report, slice }) =>
-        Effect.zipWith(
-          slice,
-          live?.get ?? Effect.succeed({}),
-          (slice, read): PluginFacts => ({ name, report, slice, ...read })
-        )
+      const { monotonic: at, wall } = yield* now
+      const facts = current.plugins.map(
+        ({ live, name, report, slice }): PluginFacts => ({
+          name,
+          report,
+          slice: slice(),
+          ...live?.get({ monotonic: at, wall })
+        })
       )
-      const at = yield* monotonicMillis
       const before = yield* Ref.get(latest)
       const fresh = Option.filter(
         before,
@@ -103,7 +101,7 @@ export const make = <Remembered>(makeView: MakeView<Remembered>, mode: Mode, giv
         return fresh.value.snapshot
       }
       const input = {
-        now: yield* Clock.currentTimeMillis,
+        now: wall,
         system,
         uptimeMs: at - startedAt,
         version: current.version,
@@ -136,7 +134,7 @@ export const make = <Remembered>(makeView: MakeView<Remembered>, mode: Mode, giv
       Effect.gen(function* () {
         let current = slice
         const fields = live && (yield* LiveFields.make(live))
-        const plugin: Registered = { name, report, slice: Effect.sync(() => current), live: fields }
+        const plugin: Registered = { name, report, slice: () => current, live: fields }
         const change = (f: (plugins: Parts["plugins"]) => Parts["plugins"]) =>
           Ref.update(parts, ({ plugins, version }) => ({
             plugins: f(plugins),
