@@ -118,7 +118,7 @@ export const files = [
     "A cell that names a file works with blanks, a line break or an invisible character at its ends; a vertical tab is a line break",
     "right",
     "● ● ● ● ● ● ●",
-    function* ({ each, open }) {
+    function* ({ each, open, reader }) {
       const ends = {
         "a blank": " ",
         "a line break": "\n",
@@ -136,6 +136,12 @@ export const files = [
         const record = outcome.records("objects").find(({ id }) => id === name)
         expect(outcome.file(record?.localPath ?? record?.link)).toEqual(png)
       })
+      if (reader !== "folder") return
+      const quoted = yield* open({
+        documents: { objects: [{ id: "bell", link: '"bell.png"' }] },
+        files: { "bell.png": png }
+      })
+      expect(published(yield* quoted.fetch).records("objects")[0]?.link).toBe("bell.png")
     }
   ),
 

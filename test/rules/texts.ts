@@ -125,6 +125,8 @@ export const texts = [
         "in text": '<p><img src="file:///C:/Users/Ann/cup.png"></p>',
         share: "\\\\server\\photos\\clock.png",
         "copied from Windows": "\u202aC:\\Users\\Ann\\fork.png",
+        "a share on Linux": "//nas/photos/pan.png",
+        "a system that is being set up": "see http://localhost:1337/uploads/bowl.png",
         "on Linux": "/home/ann/Pictures/knife.png",
         "in Markdown": "![A chair](file:///C:/Users/Ann/chair.png)",
         "pasted from Safari": '<img src="webkit-fake-url://0c5a/table.png">',

@@ -7,7 +7,7 @@ import { mistake } from "../../internal/mistake.ts"
 import type { Named } from "../../internal/mistakeParts.ts"
 import { excerpt } from "../../internal/printable.ts"
 import { type Warning, warningOf } from "../../services/Warning.ts"
-import { expiringLink, isElsewhere } from "./media/links.ts"
+import { expiringLink, isElsewhere, isLocalFile } from "./media/links.ts"
 import { alikeWarnings, nameKey, nameWarnings } from "./names.ts"
 
 /** The most names of fields that are compared. */
@@ -33,7 +33,7 @@ export const makeRecordMistakes = (what: Named) => {
   return {
     /** Looks at a text of which no file is saved, anywhere in a field. */
     text: (text: string, field: string): void => {
-      if (isElsewhere(text)) found("file:elsewhere", field, text)
+      if (isElsewhere(text) || isLocalFile(text)) found("file:elsewhere", field, text)
       const expiring = expiringLink(text)
       if (expiring !== undefined) found("file:signed", field, expiring)
     },

@@ -35,13 +35,19 @@ const elsewhere = new RegExp(
 )
 const elsewhereInText = new RegExp(`["'(<=]${ofPrograms}`, "i")
 const elsewhereAtHome =
-  /^(?:\/(?:Users|Volumes)\/[^/]+\/|(?:\/home\/[^/]+|~)\/(?:Desktop|Documents|Downloads|Pictures|Schreibtisch|Dokumente|Bilder)\/)/
+  /^(?:\/(?:Users|Volumes)\/[^/]+\/|\/\/[\w-]+\/[^\s/]|(?:\/home\/[^/]+|~)\/(?:Desktop|Documents|Downloads|Pictures|Schreibtisch|Dokumente|Bilder)\/)/
 
 /** Whether a text leads to somebody's computer, or to a share of files. Most texts need no regular expression. */
 export const isElsewhere = (text: string): boolean =>
   text.includes(":") || text.includes("\\")
     ? elsewhere.test(text) || elsewhereInText.test(text)
     : /^[/~]/.test(text) && elsewhereAtHome.test(text)
+
+/** Whether a text names a file on the machine of its author, as content systems do before they have an address. */
+export const isLocalFile = (text: string): boolean => text.includes("localhost") && localFile.test(text)
+
+const localFile =
+  /(?:^|["'(<=\s])https?:\/\/localhost(?::\d+)?\/\S+\.(?:jpe?g|png|gif|webp|avif|svg|mp4|webm|mp3|pdf)\b/i
 
 /** The address of a file; `unknown` if its link is relative, and the address of its document is not known. */
 export type Address = URL | "unknown"

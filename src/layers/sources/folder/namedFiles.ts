@@ -59,8 +59,10 @@ export const makeNamedFiles = (paths: ReadonlyArray<string>): NamedFiles => {
 
 const numbered = (path: string): string => path.replace(/\d+/g, "0")
 
-/** The path as in a version. */
-const pathOf = (cell: string): string => bare(cell).normalize().replace(/^\.\//, "")
+/** The path as in a version. Some programs put quotes around it. */
+const pathOf = (cell: string): string => unquoted(bare(cell)).normalize().replace(/^\.\//, "")
+
+const unquoted = (text: string): string => text.replace(/^"(.*)"$/, "$1")
 
 const maxLength = 1024
 const scheme = /^(?:[a-z][a-z0-9+.-]+:|\/\/)/i
@@ -70,7 +72,7 @@ const namesFile = (cell: string): boolean =>
   !scheme.test(cell) &&
   !isElsewhere(cell) &&
   !/[\r\n\v]/.test(bare(cell)) &&
-  isShownType(visible(cell).replace(/[?#]\S*$/, ""))
+  isShownType(unquoted(visible(cell)).replace(/[?#]\S*$/, ""))
 
 /** A cell with the path of a missing file. */
 export interface MissingFile {
