@@ -125,8 +125,11 @@ const state = <E, R>(identity: Identity, setUp: Effect.Effect<unknown, E, R>) =>
     )
   )
 
+const clock = Clock.make()
+
 const startedEarlier = Object.assign(Clock.make(), {
-  currentTimeMillis: Effect.sync(() => Date.now() - upFor)
+  currentTimeMillis: Effect.sync(() => Date.now() - upFor),
+  unsafeCurrentTimeNanos: () => clock.unsafeCurrentTimeNanos() - BigInt(upFor) * 1_000_000n
 })
 
 const showing = () => ["left-wall", "right-wall", "touch-table"].map((id) => screen(id))

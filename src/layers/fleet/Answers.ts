@@ -60,8 +60,8 @@ export const answerTo = Effect.fnUntraced(function* (
   const pictures = yield* nextPictures(answers, `${player}/`, watched)
   return {
     vitrine: vitrineVersion,
-    ...(actions.length === 0 ? {} : { actions }),
-    ...(pictures.length === 0 ? {} : { pictures })
+    actions: actions.length === 0 ? undefined : actions,
+    pictures: pictures.length === 0 ? undefined : pictures
   } satisfies ReportAnswer
 })
 
