@@ -196,7 +196,7 @@ export const readJson = (text: string, soFar = { values: 0 }): JsonValue => {
   countValues(text, soFar)
   const digits: Array<string> = []
   let isInString = false
-  const exact = /\d{16}|\d[eE]\+?\d{3}/.test(text)
+  const exact = mayBeInexact.test(text)
     ? text.replace(tokens, (found) => {
         if (found === '"') isInString = !isInString
         if (isInString || !isInexact(found)) return found
@@ -206,6 +206,9 @@ export const readJson = (text: string, soFar = { values: 0 }): JsonValue => {
     : text
   return { value: JSON.parse(exact), digits }
 }
+
+/** A long or large number where a value begins: ids in texts have such digits too. */
+const mayBeInexact = /(?:^|[[,:\s])-?(?:\d{16}|[\d.]+[eE]\+?\d{3})/
 
 /** Escapes, quotes and long numbers. A pattern for whole strings would need a stack as deep as the longest string. */
 const tokens = /\\.|"|-?\d[\d.eE+-]{3,}/gs

@@ -137,7 +137,9 @@ export const signedIdentity = (text: string): string | undefined => {
 export const expiringLink = (text: string): string | undefined =>
   text.includes(".airtableusercontent.com/") || text.includes("/object/sign/")
     ? signedPath.exec(text)?.[0]
-    : signedIdentity(bare(text))?.replace(/\?.*/s, "")
+    : text.includes("?")
+      ? signedIdentity(bare(text))?.replace(/\?.*/s, "")
+      : undefined
 
 const signedPath =
   /https:\/\/[\w.-]+(?:\.airtableusercontent\.com(?=\/)|\/storage\/v1\/object\/sign\/[^?\s"]+)/
