@@ -8,6 +8,8 @@ import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import { removeUnfinished, replaceFile } from "../../files/durable.ts"
+import { explain } from "../../files/systemError.ts"
+import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import { SourceFolder } from "../../services/ContentSource.ts"
 
 type Parts = Readonly<Record<string, unknown>>
@@ -22,7 +24,7 @@ const { withPermits } = Effect.unsafeMakeSemaphore(1)
 
 /**
  * A part of the file `<source>.json`. After a power failure, it has the old value or the new. Nothing is kept if the
- * controller has no folder for the file, or if it cannot be written.
+ * controller has no folder for the file, or if it cannot be written, which is logged once until it works again.
  */
 export const keptPart = Effect.fnUntraced(function* <A, I>(
   source: string,
@@ -33,6 +35,10 @@ export const keptPart = Effect.fnUntraced(function* <A, I>(
   const folder = yield* SourceFolder
   const inFolder = (name: string) => Option.map(folder, (folder) => join(folder, name))
   const file = inFolder(`${source}.json`)
+  const writing = makeWarnWhile(
+    (reason) =>
+      `Source "${source}": what it remembers cannot be saved, such as accepted warnings. A restart forgets it: ${reason}`
+  )
   /** Earlier versions had a file for each part, with JSON or with a text. */
   const earlier = inFolder(`${source}.${part}`)
   yield* Effect.ignore(
@@ -52,7 +58,13 @@ export const keptPart = Effect.fnUntraced(function* <A, I>(
         yield* replaceFile(path, next)
       }
       yield* Effect.flatMap(earlier, (path) => fs.remove(path, { force: true }))
-    }).pipe(withPermits(1), Effect.ignore, Effect.provideService(FileSystem.FileSystem, fs))
+      yield* writing.works
+    }).pipe(
+      withPermits(1),
+      Effect.catchTag("SystemError", (error) => writing.fails(explain(error))),
+      Effect.ignore,
+      Effect.provideService(FileSystem.FileSystem, fs)
+    )
 
   return {
     read: Effect.flatMap(parts, Record.get(part)).pipe(

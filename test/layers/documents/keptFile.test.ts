@@ -7,6 +7,7 @@ import * as Schema from "effect/Schema"
 import { unfinishedFile } from "../../../src/files/durable.ts"
 import { keptPart } from "../../../src/layers/documents/keptFile.ts"
 import { SourceFolder } from "../../../src/services/ContentSource.ts"
+import { withLog } from "../../support/logged.ts"
 
 const open = Effect.fnUntraced(function* (folder: string) {
   const [changes, had] = yield* Effect.all([
@@ -37,6 +38,23 @@ it.scoped(
       expect(yield* had.read).toEqual(Option.some({ count: 3 }))
     }).pipe(Effect.provide(NodeContext.layer))
 )
+
+it.scoped("what cannot be saved is logged once", () => {
+  const log: Array<string> = []
+  return Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const file = `${yield* fs.makeTempDirectoryScoped()}/file`
+    yield* fs.writeFileString(file, "")
+    const { changes } = yield* open(`${file}/.sources`)
+    yield* changes.write("one")
+    yield* changes.write("two")
+    expect(log).toEqual([
+      expect.stringMatching(
+        /^WARN Source "objects": what it remembers cannot be saved.*: a file stands where/
+      )
+    ])
+  }).pipe(withLog(log), Effect.provide(NodeContext.layer))
+})
 
 it.scoped(
   "what a source has kept in files of its own is read once more, and then moves into the one file",
