@@ -14,12 +14,6 @@ export const timestamp = Schema.String
 export const optional = <A, I>(schema: Schema.Schema<A, I>) =>
   Schema.optionalWith(orUndefined(schema), { exact: true })
 
-/** The object without its `undefined` fields: an `optional` field may be absent, but not `undefined`. */
-export function defined<A extends object>(fields: A): { readonly [K in keyof A]?: Exclude<A[K], undefined> }
-export function defined(fields: object): object {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
-}
-
 /**
  * A list whose items are checked only once, on the first read. A hub publishes a thousand players, and its state is
  * read far more often than a player changes.

@@ -14,6 +14,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { socketAddress } from "../../files/folderLock.ts"
+import { makeEventReader } from "../../internal/eventReader.ts"
 import { jsonText } from "../../internal/jsonText.ts"
 import { excerpt } from "../../internal/printable.ts"
 import { withTimeout } from "../../internal/Schedules.ts"
@@ -32,7 +33,6 @@ import {
   IpcProtocolError
 } from "../../services/IpcClient.ts"
 import { View } from "../../services/View.ts"
-import { makeEventReader } from "../httpClient/eventReader.ts"
 import { belongsTo, distrust } from "./controllerPaths.ts"
 import { locateController } from "./runFolder.ts"
 
@@ -89,8 +89,8 @@ export const make = (path: string): Effect.Effect<typeof IpcClient.Service> =>
         return response
       }
       const { error } = yield* Effect.flatMap(textOf(response), (text) => decode(route, Refusal, text))
-      // Only errors of commands have a name.
-      return yield* Predicate.hasProperty(error, "name")
+      // Other statuses, such as that of too many running commands, have a name if the error is that of a command.
+      return yield* response.status === 500 || Predicate.hasProperty(error, "name")
         ? new CommandRefused({ description: serializeError(error) })
         : garbled(`it refused the request. ${messageOf(error)}`)
     })

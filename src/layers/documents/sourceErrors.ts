@@ -4,7 +4,6 @@
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import { causeWithoutSecrets, messageOf } from "../../internal/SerializedError.ts"
-import { defined } from "../../internal/schemas.ts"
 import { SourceError } from "../../services/SourceError.ts"
 import type { Violation } from "../../services/Violation.ts"
 import { SentSecrets } from "../httpClient/secrets.ts"
@@ -55,11 +54,9 @@ const hidden = (
   hide: (text: string) => string
 ) => ({
   ...violation,
-  ...defined({
-    recordId: recordId && hide(recordId),
-    field: field && hide(field),
-    hint: hint && hide(hint),
-    rows: rows && Array.map(rows, ({ id, row }) => ({ row, ...(id !== undefined && { id: hide(id) }) }))
-  }),
+  recordId: recordId && hide(recordId),
+  field: field && hide(field),
+  hint: hint && hide(hint),
+  rows: rows && Array.map(rows, ({ id, row }) => ({ row, id: id && hide(id) })),
   found: hide(found)
 })

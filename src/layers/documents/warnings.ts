@@ -102,8 +102,9 @@ const firstOf = (warnings: ReadonlyArray<Warning>, most: number): ReadonlyArray<
     : warnings
 
 /** The warnings of a fetch. */
-export const listed = (warnings: ReadonlyArray<Warning>): Pick<FetchedSource, "warnings"> =>
-  warnings.length === 0 ? {} : { warnings: firstOf(warnings, 100) }
+export const listed = (warnings: ReadonlyArray<Warning>): Pick<FetchedSource, "warnings"> => ({
+  warnings: warnings.length === 0 ? undefined : firstOf(warnings, 100)
+})
 
 /** Logs the warnings that the last fetch did not have. */
 export const makeSayWarnings = () => {

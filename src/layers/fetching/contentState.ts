@@ -11,7 +11,6 @@ import * as Record from "effect/Record"
 import * as Ref from "effect/Ref"
 import { makeSteadyNow } from "../../internal/monotonicMillis.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
-import { defined } from "../../internal/schemas.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import type { ContentEvent, FetchOutcome } from "../../services/ContentEvents.ts"
 import {
@@ -99,10 +98,10 @@ export const makeMomentary = (
       return {
         ...state,
         // If the clock was set forward, or the machine slept, the planned time may be past before the fetch begins.
-        ...defined({ nextFetch: nextFetch && { ...nextFetch, at: later(nextFetch.at, now) } }),
+        nextFetch: nextFetch && { ...nextFetch, at: later(nextFetch.at, now) },
         sources: Record.map(sources, (source, id) => ({
           ...source,
-          ...(Object.hasOwn(data, id) ? { data: data[id] } : {})
+          data: Object.hasOwn(data, id) ? data[id] : undefined
         })),
         ...(yield* versions),
         ...(yield* oldInActive(state)),
@@ -161,11 +160,8 @@ export const applyEvent = (state: ContentState, { name, payload }: ContentEvent)
       const failingOf = (id: string) => kept.find(({ sourceId }) => sourceId === id)
       return {
         ...succeeded,
-        ...defined({ rejection: rejection && failingOf(rejection.sourceId) && rejection }),
-        sources: Record.map(sources, ({ failing, ...source }, id) => ({
-          ...source,
-          ...defined({ failing: failingOf(id) })
-        })),
+        rejection: rejection && failingOf(rejection.sourceId) && rejection,
+        sources: Record.map(sources, (source, id) => ({ ...source, failing: failingOf(id) })),
         lastFetch: payload,
         ...(kept.length === 0 ? { lastSuccess } : {})
       }

@@ -19,7 +19,7 @@ export interface RequestOptions {
   /** Default `GET`, or `POST` if there is a body. */
   readonly method?: "GET" | "POST" | "PUT" | "DELETE"
   /** JSON, unless the headers have another `content-type`. It is also sent to redirects, except after a 303, whose address is only read. */
-  readonly body?: string | Uint8Array
+  readonly body?: string | Uint8Array | undefined
   /** Whether redirects are followed. Default true. */
   readonly follows?: boolean
 }

@@ -16,7 +16,6 @@ import { MistakeSchema, mistake } from "../../../internal/mistake.ts"
 import { makeGiveWay } from "../../../internal/nextTurn.ts"
 import { countText } from "../../../internal/readable.ts"
 import { defaultKey, recordId } from "../../../internal/recordKey.ts"
-import { defined } from "../../../internal/schemas.ts"
 import type { DocumentSchema, PreviousContent } from "../../../services/ContentSource.ts"
 import { Violation } from "../../../services/Violation.ts"
 import { type Warning, warningOf } from "../../../services/Warning.ts"
@@ -98,7 +97,7 @@ export const makeExpectations = (
       if (leftOut === undefined) return verdict
       const { count, total } = leftOut
       const share = expect[table]?.leaveOut ?? 0
-      const beyond = judged({ table, ...defined({ kind: tables.kind, file }) }, "expect:mistakes", {
+      const beyond = judged({ table, kind: tables.kind, file }, "expect:mistakes", {
         most: mostOf(share, total),
         total,
         count

@@ -22,7 +22,6 @@ import {
 } from "../../../internal/mistake.ts"
 import type { Cell, Hint, MistakePlace, WrongCell } from "../../../internal/mistakeParts.ts"
 import { printableLine } from "../../../internal/printable.ts"
-import { defined } from "../../../internal/schemas.ts"
 import type { TableRecord } from "../../../services/TableSourceClient.ts"
 import type { Violation } from "../../../services/Violation.ts"
 import { type Warning, warningOf } from "../../../services/Warning.ts"
@@ -99,7 +98,7 @@ export const makeTableCheck = (
   { file, holds, kind, table, unjudged = [], view, ...cellTests }: CheckedTable,
   { fields: expected = {}, maxVanishing = 1, minRecords = 0 }: TableExpectation
 ): TableCheck => {
-  const about = { table, ...defined({ kind, file }) }
+  const about = { table, kind, file }
   const what = holds === "keys" ? "key" : "record"
   const problemsOf = makeFieldProblems(expected, cellTests)
   const expectedNames = new Set(namesOf(expected))
@@ -129,8 +128,8 @@ export const makeTableCheck = (
         ...known,
         violation: {
           ...known.violation,
-          ...(isNamed && { rows: [...rows, row] }),
-          ...(records !== undefined && { records: records + 1 })
+          rows: isNamed ? [...rows, row] : rows,
+          records: records === undefined ? undefined : records + 1
         }
       })
     } else if (found.size === maxListed) {
@@ -142,10 +141,10 @@ export const makeTableCheck = (
         wrong,
         violation: {
           ...about,
-          ...(id !== undefined && { recordId: printableLine(id, maxName) }),
-          ...(row && { rows: [row] }),
-          ...((id !== undefined || row !== undefined) && { records: 1 }),
-          ...(field !== "" && { field }),
+          recordId: id === undefined ? undefined : printableLine(id, maxName),
+          rows: row && [row],
+          records: id === undefined && row === undefined ? undefined : 1,
+          field: field || undefined,
           ...violationWords("expect:cell", [wrong])
         }
       })
@@ -252,7 +251,7 @@ export const judged = <C extends ViolationCode>(
 }
 
 const rowOf = ({ id, text }: RecordPlace) =>
-  text && { row: text.row, ...(id !== undefined && { id: printableLine(id, maxName) }) }
+  text && { row: text.row, id: id === undefined ? undefined : printableLine(id, maxName) }
 
 /** The place of a record in messages. */
 export const recordPlace = (place: RecordPlace): MistakePlace => {

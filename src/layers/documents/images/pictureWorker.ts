@@ -20,7 +20,7 @@ const answer = (answer: Ready | Looked | Made | Failed, number?: number) =>
 const fail = (error: unknown, number?: number) => {
   const message = error instanceof Error ? error.message : String(error)
   const isOfSystem = error instanceof Error && "code" in error && typeof error.code === "string"
-  answer({ is: "failed", message, ...(isOfSystem ? { code: String(error.code) } : {}) }, number)
+  answer({ is: "failed", message, code: isOfSystem ? String(error.code) : undefined }, number)
 }
 
 const start = async () => {
@@ -71,7 +71,7 @@ const start = async () => {
       is: "made",
       bytes: bytes.length,
       sha256: createHash("sha256").update(bytes).digest("hex"),
-      ...(warning === undefined ? {} : { warning })
+      warning
     }
   }
 

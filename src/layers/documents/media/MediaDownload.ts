@@ -11,7 +11,6 @@ import * as Redacted from "effect/Redacted"
 import mime from "mime"
 import { toError } from "../../../files/fileBatch.ts"
 import { explain, retryHeldOpen } from "../../../files/systemError.ts"
-import { defined } from "../../../internal/schemas.ts"
 import { ByHand } from "../../../services/ByHand.ts"
 import type { SourceFile } from "../../../services/ContentSource.ts"
 import * as Download from "../../httpClient/Download.ts"
@@ -164,8 +163,14 @@ export const make = Effect.fnUntraced(function* (
           notSaved(wanted, { detail: `it cannot be written: ${explain(cause)}`, cause })
         )
       )
-      const more = defined({ type: typeOfResponse(begun), ...validatorsOf(begun.headers), version, flaw })
-      return { entry: { path: localPath, ...more }, sha256, size: bytes, isKept: false }
+      const entry = {
+        path: localPath,
+        type: typeOfResponse(begun),
+        ...validatorsOf(begun.headers),
+        version,
+        flaw
+      }
+      return { entry, sha256, size: bytes, isKept: false }
     })
 
     if (before === undefined) return yield* place(yield* client.download(request))
@@ -174,7 +179,9 @@ export const make = Effect.fnUntraced(function* (
       isUnchanged: (response) => isUnchanged(response, before)
     })
     // Keeps the old ETag: the new one, stored without its body, would hide the change.
-    return changed === undefined ? kept({ ...before, ...defined({ version }) }) : yield* place(changed)
+    return changed === undefined
+      ? kept({ ...before, version: version ?? before.version })
+      : yield* place(changed)
   })
 
   const downloadFrom = (link: string, target: Target): Effect.Effect<FetchedFile, Reason | FileProblem> => {

@@ -10,7 +10,7 @@ export interface FileKind {
   readonly name: string
   readonly of: "picture" | "film" | "sound" | "other"
   /** Its media type, if a file without a name gets its extension by this type. */
-  readonly type?: string
+  readonly type?: string | undefined
   /** The decoder of `sharp` for still pictures; missing if `sharp` cannot convert the format. */
   readonly decoder?: "gif" | "heif" | "jp2" | "jpeg" | "jxl" | "png" | "tiff" | "webp"
   /** Whether Chromium shows or plays it. A film that consists of boxes has codecs, which decide too. */
@@ -255,7 +255,7 @@ type Test = RegExp | ((head: Buffer) => boolean)
 type Row = readonly [name: string, is: Test, type?: string, more?: Partial<FileKind>]
 
 const kindsOf = (of: FileKind["of"], isShown: boolean, rows: ReadonlyArray<Row>) =>
-  rows.map(([name, is, type, more]) => ({ name, of, isShown, is, ...(type && { type }), ...more }))
+  rows.map(([name, is, type, more]) => ({ name, of, isShown, is, type, ...more }))
 
 const heic = hasBrand(/^(?:he(?:ic|ix|im|is|vc|vx)|mif[12]|msf1)$/)
 const quickTime = /^(?:.{4}ftypqt|\0.{3}(?:moov|mdat|wide|pnot))/s

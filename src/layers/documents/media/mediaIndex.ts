@@ -15,7 +15,7 @@ import { unfinishedFile } from "../../../files/durable.ts"
 import { foldCase } from "../../../files/fileName.ts"
 import { sha256OfText } from "../../../files/sha256.ts"
 import { explain, move } from "../../../files/systemError.ts"
-import { defined, optional } from "../../../internal/schemas.ts"
+import { optional } from "../../../internal/schemas.ts"
 import type { FetchTarget } from "../../../services/ContentSource.ts"
 import { SourceError } from "../../../services/SourceError.ts"
 import { failedIn } from "../Document.ts"
@@ -84,8 +84,7 @@ export const flawsOf = (index: MediaIndex, previous: FetchTarget["previous"]) =>
 }
 
 export const withFlaw = <File extends IndexedFile>(file: File, flaw: Flaw | undefined): File => {
-  const { flaw: _, ...entry } = file.entry
-  return { ...file, entry: { ...entry, ...defined({ flaw }) } }
+  return { ...file, entry: { ...file.entry, flaw } }
 }
 
 /** Its path in the folder of the source. */

@@ -87,7 +87,7 @@ export const verdictOf = async (promised: Promised, bytes: FileBytes): Promise<F
   const detail = await unplayable(kind, bytes)
   if (detail === undefined) return undefined
   return kind.of === "picture"
-    ? { wrong: "picture", detail, ...(kind.decoder && { isShrinkable: true }) }
+    ? { wrong: "picture", detail, isShrinkable: kind.decoder && true }
     : { wrong: "unplayable", detail }
 }
 

@@ -18,7 +18,6 @@ import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { monotonicMillis } from "../../../internal/monotonicMillis.ts"
 import { folderPause } from "../../../internal/Schedules.ts"
-import { defined } from "../../../internal/schemas.ts"
 import { changesSince, type SourceChanges, type Unknown } from "../../../services/ContentSource.ts"
 import type { SourceError } from "../../../services/SourceError.ts"
 import type { FolderCalls } from "./folderCalls.ts"
@@ -82,7 +81,7 @@ interface State {
   /** How often a fetch became due although the folder looks the same. The folder then counts as changed. */
   readonly renewed: number
   /** Failed fetches in a row, and when the next fetch is due, in monotonic milliseconds. */
-  readonly failed?: { readonly inRow: number; readonly retryAt: number }
+  readonly failed?: { readonly inRow: number; readonly retryAt: number } | undefined
   /** The last look of a poll, for one fetch. The fetch looks again before it reports new content. */
   readonly polled?: FolderLook
   /** The result of the last poll: the cursor, the message of an error, or `inUse`. */
@@ -224,7 +223,7 @@ export const make = Effect.fnUntraced(function* (
     Ref.update(state, ({ failed, renewed, ...before }) =>
       failed !== undefined && now >= failed.retryAt
         ? { ...before, renewed: renewed + 1, failed: { ...failed, retryAt: Number.POSITIVE_INFINITY } }
-        : { ...before, renewed, ...(failed && { failed }) }
+        : { ...before, renewed, failed }
     )
   )
 
@@ -312,7 +311,7 @@ const answerOf = (error: SourceError | FolderInUse): string =>
 
 const unknownBy = ({ isGrowing, message }: FolderInUse): Unknown => ({
   reason: `${message} A file that is always being written, such as a log, belongs outside of the folder`,
-  ...defined({ isGrowing })
+  isGrowing
 })
 
 /** Whether the looks differ in new and longer files only. */

@@ -30,13 +30,13 @@ export const readDocument = (file: FolderFile, options: ReadOptions) =>
         const value = yield* parseJson(text, name)
         return yield* named(value, options, (record) => ({
           name,
-          ...(record !== undefined && { record: String(record + 1) })
+          record: record === undefined ? undefined : String(record + 1)
         }))
       }
       const { errors, records, rows } = yield* parseCsv(text, csvOptions(name, options))
       const value = yield* named(records, options, (record) => ({
         name,
-        ...(record !== undefined && { rows: [{ row: rows[record], id: records[record]?.[idOf(options)] }] })
+        rows: record === undefined ? undefined : [{ row: rows[record], id: records[record]?.[idOf(options)] }]
       }))
       return Array.isArray(value)
         ? value.map((record: object, index) => {

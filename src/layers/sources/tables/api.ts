@@ -143,7 +143,7 @@ export const httpRequest = (options: AirtableClientOptions, request: Request): H
     headers: headersOf(options),
     method: "path" in request ? request.method : "GET",
     follows: false,
-    ...("path" in request && request.body !== undefined ? { body: JSON.stringify(request.body) } : {})
+    body: "path" in request && request.body !== undefined ? JSON.stringify(request.body) : undefined
   }
 }
 
@@ -166,7 +166,9 @@ const segments = (request: Request): ReadonlyArray<string> =>
       ? [request.table, request.recordId]
       : [request.table]
 
-const parameters = (request: Request): Readonly<Record<string, string | ReadonlyArray<string>>> =>
+const parameters = (
+  request: Request
+): Readonly<Record<string, string | ReadonlyArray<string> | undefined>> =>
   "path" in request
     ? (request.parameters ?? {})
     : "recordId" in request
@@ -174,8 +176,8 @@ const parameters = (request: Request): Readonly<Record<string, string | Readonly
       : {
           pageSize: String(pageSize),
           "fields[]": request.fields ?? [],
-          ...(request.view === null ? {} : { view: request.view }),
-          ...(request.cursor === undefined ? {} : { offset: request.cursor })
+          view: request.view ?? undefined,
+          offset: request.cursor
         }
 
 /** In bytes. A page of a hundred records is far smaller. */
