@@ -105,7 +105,12 @@ export const withDispatchTimeout = <A, R>(
         onTimeout: () => new CommandUnavailable({ type, reason: "timeout", mayHaveRun: true })
       })
 
-/** How many commands of one type run, or wait for the disk for example, at the same time. A further command is refused. */
+/**
+ * How many commands of one type run at the same time, or wait, such as for a disk. A further command is refused.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
 export const maxRunning = 1024
 
 /** Runs a handler in a fiber that the end of its registration can wait for and interrupt, without an effect on the caller. */
