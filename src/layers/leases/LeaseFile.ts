@@ -49,7 +49,9 @@ export interface LeaseFile extends Heard {
   readonly isSettled: boolean
   /** When this process last wrote it: monotonic time, in milliseconds. */
   readonly takenAt?: number | undefined
-  /** Set if the disk does not accept the lease: then the file, if there is one, is older. */
+  /** Set if an ack has renewed the lease in memory since. */
+  readonly isAhead?: true
+  /** Set if the lease is only in memory: then the file, if there is one, is older. */
   readonly isUnwritten?: true | undefined
 }
 

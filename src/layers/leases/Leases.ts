@@ -171,7 +171,12 @@ const look = Effect.fnUntraced(function* (consumerId: string) {
   const before = leases.get(consumerId)
   if (before?.isUnwritten === true) return
   const after = yield* LeaseFile.inspect(yield* fileOf(consumerId), before)
-  if (after !== before && leases.get(consumerId) === before) {
+  if (after === before || leases.get(consumerId) !== before) return
+  const { monotonic, wall } = yield* readNow
+  if (before?.isAhead === true && (after?.modifiedAt ?? 0) <= wall - (monotonic - before.renewedAt)) {
+    // Somebody has removed or replaced the file, and the last ack came after that.
+    leases.set(consumerId, { ...before, isUnwritten: true })
+  } else {
     yield* after === undefined ? Effect.sync(() => leases.delete(consumerId)) : learn(consumerId, after)
   }
 })
@@ -186,7 +191,7 @@ const isResting = (
   { takenAt = Number.NEGATIVE_INFINITY }: LeaseFile.LeaseFile,
   lifetime: number,
   { monotonic }: Now
-): boolean => monotonic - takenAt < restMs(lifetime)
+): boolean => monotonic >= takenAt && monotonic - takenAt < restMs(lifetime)
 
 /** Gives whether the file of a consumer is looked at now. */
 const makeIsDue = Effect.gen(function* () {
@@ -258,11 +263,11 @@ const rewrite = Effect.fnUntraced(function* (
   before: Option.Option<LeaseFile.LeaseContent>
 ) {
   const { claimed, staging, wasClaimed } = yield* DownloadsFolder
-  const size = (yield* Known).leases.get(consumerId)?.size
+  const { isUnwritten = false, size } = (yield* Known).leases.get(consumerId) ?? {}
   const file = yield* fileOf(consumerId)
   const write = Effect.zipRight(claimed, LeaseFile.write(file, lease, staging))
   const isSame = Option.exists(before, (before) => isDeepStrictEqual(before, lease))
-  return yield* isSame && size !== undefined && (yield* wasClaimed)
+  return yield* isSame && size !== undefined && !isUnwritten && (yield* wasClaimed)
     ? Effect.orElse(LeaseFile.touch(file, lease, size), () => write)
     : write
 })
@@ -299,7 +304,7 @@ const renew = Effect.fnUntraced(function* (consumerId: string, written: LeaseFil
   if (!isSame || lease.closing === true || Runs.hasClosed(entry.runs, lease.runId, now.monotonic)) {
     return Option.none()
   }
-  yield* learn(consumerId, { ...entry, renewedAt: now.monotonic })
+  yield* learn(consumerId, { ...entry, isAhead: true, renewedAt: now.monotonic })
   return yield* consumer(consumerId)
 })
 

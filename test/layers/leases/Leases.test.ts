@@ -354,6 +354,7 @@ describe("a renewal without a change", () => {
       yield* acknowledge("page", versionId)
       expect((yield* versions)[0]?.leases).toMatchObject([{ heardAt: start + 59_000 }])
       expect(counts.stats).toBe(0)
+      yield* TestClock.adjust(2)
       yield* write(`${directory}/acks/page.json`, JSON.stringify({ versionId, problem: "no film" }))
       yield* TestClock.adjust("1 second")
       expect((yield* versions)[0]?.leases).toMatchObject([{ problem: "no film" }])
@@ -361,6 +362,28 @@ describe("a renewal without a change", () => {
     },
     (directory) => storeIn(directory).pipe(Layer.provide(counted))
   )
+
+  scenario("counts more than a file that was removed or replaced before", function* ({ directory, fs }) {
+    const { versionId } = (yield* promote("one")).manifest
+    const file = (name: string) => `${directory}/acks/${name}.json`
+    const both = (ack: (name: string) => ReturnType<typeof acknowledge>) =>
+      Effect.zipRight(ack("removed"), ack("replaced"))
+    yield* both((name) => acknowledge(name, versionId))
+    yield* TestClock.adjust("1 second")
+    yield* fs.remove(file("removed"))
+    yield* write(file("replaced"), JSON.stringify({ versionId, problem: "no film" }))
+    yield* TestClock.adjust("1 second")
+    yield* both((name) => acknowledge(name, versionId))
+    yield* promote("two")
+    expect(yield* sweep).toEqual([])
+    yield* TestClock.adjust("1 minute")
+    const [first] = yield* versions
+    expect(first?.leases.map(({ problem }) => problem)).toEqual([undefined, undefined])
+    yield* both((name) => acknowledge(name, versionId))
+    for (const name of ["removed", "replaced"]) {
+      expect(JSON.parse(yield* fs.readFileString(file(name)))).toEqual({ versionId })
+    }
+  })
 
   scenario("writes the file again if it is gone or was changed", function* ({ directory, fs }) {
     const { versionId } = (yield* promote("one")).manifest
