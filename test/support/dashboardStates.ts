@@ -41,11 +41,12 @@ const changes = [
   ['Objects: "Jelly Mould" maker nothing → Copeland & Garrett, Stoke-on-Trent']
 ]
 
-const versionsReport = (isHeld: boolean) => {
+const versionsReport = ({ failingSince, held }: Partial<ContentState>) => {
+  const isHeld = held !== undefined
   const ids = [...versions.older.toReversed(), versions.latest, ...(isHeld ? [versions.waiting] : [])]
   const isReleased = { released: { at: ago(2 * hours), until: ago(2 * hours) } }
   return {
-    ...(isHeld ? {} : isReleased),
+    ...(isHeld || failingSince !== undefined ? {} : isReleased),
     versions: ids.map((versionId, index) => {
       const words = changes[ids.length - 1 - index]
       return {
@@ -150,7 +151,7 @@ const withContent = (slice: () => Partial<ContentState>) =>
     ),
     register(
       "content.versions",
-      Effect.sync(() => versionsReport(slice().held !== undefined))
+      Effect.sync(() => versionsReport(slice()))
     )
   )
 
