@@ -142,12 +142,20 @@ const recordOf = (
   const record: Record<string, string> = {}
   for (const [index, column] of columns.entries()) {
     const text = row[index] ?? ""
-    const cell = text.startsWith('="') ? text.replace(/^="([^"]*)"$/, "$1") : text
-    const code = isSpreadsheetError(cell) ? "cell:error" : oddCode(cell)
+    if (text === "") continue
+    const [cell, code] = mayBeOdd.test(text) ? readOdd(text) : [text, undefined]
     if (code !== undefined) found(column, cell, code)
     if (code !== "cell:error" && cell !== "") setOwn(record, column, cell.replaceAll("\v", "\n"))
   }
   return record
+}
+
+/** How odd cells and errors begin: most cells need no further look. */
+const mayBeOdd = /^[#=\-\dELNu[\\\s]/
+
+const readOdd = (text: string): readonly [cell: string, code: OddCode | "cell:error" | undefined] => {
+  const cell = text.startsWith('="') ? text.replace(/^="([^"]*)"$/, "$1") : text
+  return [cell, isSpreadsheetError(cell) ? "cell:error" : oddCode(cell)]
 }
 
 type OddCode = "csv:shortened" | "csv:program"

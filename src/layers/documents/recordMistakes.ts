@@ -13,6 +13,14 @@ import { alikeWarnings, nameKey, nameWarnings } from "./names.ts"
 /** The most names of fields that are compared. */
 const maxNames = 10_000
 
+/** The most items of a list whose names are compared. */
+const maxItems = 10
+
+const addNames = (names: Set<string>, value: unknown): void => {
+  if (!Predicate.isReadonlyRecord(value) || names.size >= maxNames) return
+  for (const name of Object.keys(value)) names.add(name)
+}
+
 /** The most links of a field in a warning. */
 const maxLinks = 5
 
@@ -21,7 +29,8 @@ type Code = "file:elsewhere" | "file:signed"
 /** Collects the mistakes. `what` is a field, singular. */
 export const makeRecordMistakes = (what: Named) => {
   const names = new Set<string>()
-  const inside = new Set<string>()
+  const inside = new Map<string, Set<string>>()
+  let left = maxNames
   const links = new Map<string, { code: Code; field: string; first: Array<string>; count: number }>()
 
   const found = (code: Code, field: string, link: string): void => {
@@ -33,8 +42,9 @@ export const makeRecordMistakes = (what: Named) => {
   return {
     /** Looks at a text of which no file is saved, anywhere in a field. */
     text: (text: string, field: string): void => {
-      if (isElsewhere(text) || isLocalFile(text)) found("file:elsewhere", field, text)
-      const expiring = expiringLink(text)
+      const hasAddress = text.includes("://")
+      if (isElsewhere(text) || (hasAddress && isLocalFile(text))) found("file:elsewhere", field, text)
+      const expiring = hasAddress ? expiringLink(text) : undefined
       if (expiring !== undefined) found("file:signed", field, expiring)
     },
 
@@ -44,17 +54,25 @@ export const makeRecordMistakes = (what: Named) => {
       for (const name of Object.keys(record)) {
         names.add(name)
         const value = record[name]
-        if (typeof value !== "object" || value === null || inside.size >= maxNames) continue
-        for (const part of Array.isArray(value) ? value.slice(0, 10) : [value]) {
-          if (Predicate.isReadonlyRecord(part))
-            for (const inner of Object.keys(part)) inside.add(`${name}.${inner}`)
-        }
+        if (typeof value !== "object" || value === null || left <= 0) continue
+        const inner = inside.get(name) ?? new Set()
+        inside.set(name, inner)
+        left += inner.size
+        if (!Array.isArray(value)) addNames(inner, value)
+        else for (let at = 0; at < Math.min(value.length, maxItems); at++) addNames(inner, value[at])
+        left -= inner.size
       }
     },
 
     warnings: (): ReadonlyArray<Warning> => [
       ...nameWarnings(what, names),
-      ...alikeWarnings(what, inside, (path) => path.replace(/[^.]+$/, nameKey)),
+      ...[...inside].flatMap(([name, inner]) =>
+        alikeWarnings(
+          what,
+          Array.from(inner, (part) => `${name}.${part}`),
+          (path) => nameKey(path.slice(name.length + 1))
+        )
+      ),
       ...Array.from(links.values(), ({ code, ...fields }) =>
         warningOf(code, fields.field, mistake(code, {}, fields))
       )

@@ -37,10 +37,20 @@ const elsewhereInText = new RegExp(`["'(<=]${ofPrograms}`, "i")
 const elsewhereAtHome =
   /^(?:\/(?:Users|Volumes)\/[^/]+\/|\/\/[\w-]+\/[^\s/]|(?:\/home\/[^/]+|~)\/(?:Desktop|Documents|Downloads|Pictures|Schreibtisch|Dokumente|Bilder)\/)/
 
+/** Looks only around colons that are no part of a sentence: a regular expression for whole texts would be slow. */
+const isElsewhereInText = (text: string): boolean => {
+  for (let at = text.indexOf(":"); at !== -1; at = text.indexOf(":", at + 1)) {
+    if (text.charCodeAt(at + 1) <= space) continue
+    if (elsewhereInText.test(text.slice(Math.max(0, at - 20), at + 100))) return true
+  }
+  return false
+}
+const space = 32
+
 /** Whether a text leads to somebody's computer, or to a share of files. Most texts need no regular expression. */
 export const isElsewhere = (text: string): boolean =>
   text.includes(":") || text.includes("\\")
-    ? elsewhere.test(text) || elsewhereInText.test(text)
+    ? elsewhere.test(text) || isElsewhereInText(text)
     : /^[/~]/.test(text) && elsewhereAtHome.test(text)
 
 /** Whether a text names a file on the machine of its author, as content systems do before they have an address. */
