@@ -101,7 +101,7 @@ export const make = Effect.fnUntraced(function* (path?: string) {
     return {
       ...muted,
       problems: problems.filter((problem) => isNamed(problem, muted.name)).length,
-      ...(isKept ? {} : { isKept })
+      isKept: isKept ? undefined : false
     }
   })
 

@@ -156,14 +156,14 @@ export const applyEvent = (state: ContentState, { name, payload }: ContentEvent)
       return { ...state, fetchingSince: payload.timestamp }
     case "content:fetch:done": {
       const { failingSince, rejection, sources, ...succeeded } = ended(state)
-      const { kept = [], timestamp: lastSuccess } = payload
+      const { kept = [], timestamp } = payload
       const failingOf = (id: string) => kept.find(({ sourceId }) => sourceId === id)
       return {
         ...succeeded,
         rejection: rejection && failingOf(rejection.sourceId) && rejection,
         sources: Record.map(sources, (source, id) => ({ ...source, failing: failingOf(id) })),
         lastFetch: payload,
-        ...(kept.length === 0 ? { lastSuccess } : {})
+        lastSuccess: kept.length === 0 ? timestamp : succeeded.lastSuccess
       }
     }
     case "content:fetch:error":
