@@ -37,7 +37,7 @@ import * as transport from "../support/transport.ts"
 import { eventually } from "../support/waiting.ts"
 
 it.each([
-  ["client.js", 7.3],
+  ["client.js", 7.4],
   ["client.global.js", 7.6],
   ["preview.js", 8.2],
   ["preview.global.js", 8.4]
