@@ -26,7 +26,7 @@ const futureMs = 5000
 
 /**
  * Whether so much time has passed since a time of day. A time in the future is from before somebody set the clock back:
- * it counts as long ago, because a problem would not be told for hours otherwise.
+ * it counts as long ago, because a problem would not be reported for hours otherwise.
  */
 export const hasPassed = (millis: number, since: number, now: number): boolean =>
   now - since >= millis || since - now > futureMs

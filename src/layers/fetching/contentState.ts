@@ -30,7 +30,7 @@ export const makeSlice = Effect.fnUntraced(function* (name: string) {
   let content = initial
   let registered: RegisteredPlugin<ContentState> | undefined
   // Reads the content in the step that writes it: another source may have reported meanwhile.
-  const resting = () => {
+  const publishedNow = () => {
     const { isPolling, nextFetch, ...published } = content
     return published
   }
@@ -54,11 +54,11 @@ export const makeSlice = Effect.fnUntraced(function* (name: string) {
     update: (change: (before: ContentState) => ContentState) =>
       Effect.zipRight(
         note(change),
-        Effect.suspend(() => registered?.update(resting) ?? Effect.void)
+        Effect.suspend(() => registered?.update(publishedNow) ?? Effect.void)
       ),
     /** Shows the slice in the state until the scope ends. */
     show: (plugin: Pick<PluginRegistration, "live" | "report">) =>
-      Effect.map(register({ name, slice: resting(), ...plugin }), (plugin) => {
+      Effect.map(register({ name, slice: publishedNow(), ...plugin }), (plugin) => {
         registered = plugin
       }),
     /** As `update`, for fields that change all the time: `_version` does not grow. */

@@ -12,6 +12,7 @@ import * as FiberMap from "effect/FiberMap"
 import * as Iterable from "effect/Iterable"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
 import { fileKey } from "../../files/fileName.ts"
 import { monotonicMillis, now } from "../../internal/monotonicMillis.ts"
 import {
@@ -64,38 +65,40 @@ interface State {
   bell: Deferred.Deferred<void>
 }
 
-export const make = Effect.gen(function* () {
-  const state: State = {
-    startedAt: yield* monotonicMillis,
-    opened: new Set(),
-    seen: new Map(),
-    wants: new Map(),
-    pictures: new Map(),
-    refusals: new Map(),
-    forgetting: yield* FiberMap.make<string>(),
-    bell: makeBell()
+export const make: Effect.Effect<typeof ScreenPictures.Service, never, Scope.Scope> = Effect.gen(
+  function* () {
+    const state: State = {
+      startedAt: yield* monotonicMillis,
+      opened: new Set(),
+      seen: new Map(),
+      wants: new Map(),
+      pictures: new Map(),
+      refusals: new Map(),
+      forgetting: yield* FiberMap.make<string>(),
+      bell: makeBell()
+    }
+    const { pictures, seen } = state
+    return {
+      open: (forbidden) => open(state, forbidden),
+      ask: (screen) => ask(state, screen),
+      last: (screen) => Effect.sync(() => Option.fromNullable(pictures.get(screen))),
+      times: Effect.sync(() => Array.map([...pictures], ([screen, { takenAt }]) => ({ screen, takenAt }))),
+      watched: step((now) => [...seen].filter(([, at]) => isSeen(at, now)).map(([screen]) => screen)),
+      wanted: (screen) =>
+        Effect.zipRight(see(state, [screen]), waitFor(state, screen)).pipe(
+          Effect.timeoutOption(waitMs),
+          Effect.map(Option.flatten)
+        ),
+      wantedNow: (screens) =>
+        Effect.map(see(state, screens), (now) =>
+          Array.filterMap(screens, (screen) => wantAt(state, screen, now))
+        ),
+      answer: (wanted, given) => answer(state, wanted, given)
+    } satisfies ScreenPicturesService
   }
-  const { pictures, seen } = state
-  return {
-    open: (forbidden) => open(state, forbidden),
-    ask: (screen) => ask(state, screen),
-    last: (screen) => Effect.sync(() => Option.fromNullable(pictures.get(screen))),
-    times: Effect.sync(() => Array.map([...pictures], ([screen, { takenAt }]) => ({ screen, takenAt }))),
-    watched: step((now) => [...seen].filter(([, at]) => isSeen(at, now)).map(([screen]) => screen)),
-    wanted: (screen) =>
-      Effect.zipRight(see(state, [screen]), waitFor(state, screen)).pipe(
-        Effect.timeoutOption(waitMs),
-        Effect.map(Option.flatten)
-      ),
-    wantedNow: (screens) =>
-      Effect.map(see(state, screens), (now) =>
-        Array.filterMap(screens, (screen) => wantAt(state, screen, now))
-      ),
-    answer: (wanted, given) => answer(state, wanted, given)
-  } satisfies ScreenPicturesService
-})
+)
 
-export const layer = Layer.scoped(ScreenPictures, make)
+export const layer: Layer.Layer<ScreenPictures> = Layer.scoped(ScreenPictures, make)
 
 const open = (state: State, forbidden: ReadonlyArray<string>) =>
   Effect.sync(() => {

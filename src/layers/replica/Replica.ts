@@ -6,6 +6,7 @@ import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import type * as Path from "@effect/platform/Path"
 import * as Config from "effect/Config"
+import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
@@ -65,7 +66,9 @@ export const layer = (
  * @since 0.1.0
  * @category layers
  */
-export const layerConfig = (config: Config.Config.Wrap<ReplicaLayerConfig>) =>
+export const layerConfig = (
+  config: Config.Config.Wrap<ReplicaLayerConfig>
+): Layer.Layer<Content, ConfigError | InvalidOptions | CommandAlreadyRegistered, Environment> =>
   Layer.scoped(Content, Effect.flatMap(Config.unwrap(config), make))
 
 /**
