@@ -41,7 +41,7 @@ export const names = [
         invisible: "ti\u200btle",
         wide: "ｔitle",
         direction: "title\u202c",
-        Cyrillic: "titlе"
+        Cyrillic: "tіtlе"
       }
       const museum = yield* open({
         documents: {

@@ -30,7 +30,7 @@ export const nameKey = (name: string): string =>
     .replace(/[\u2010-\u2015\u2212]/g, "-")
     .replace(/[\u2018\u2019\u02bc]/g, "'")
     .replace(/\ufe0f/g, "")
-    .replace(/[а-ѕ]/g, (letter) => latin.get(letter) ?? letter)
+    .replace(/[а-ј]/g, (letter) => latin.get(letter) ?? letter)
 
 /** The Latin letters that look like these Cyrillic ones. */
 const latin = new Map(Array.from("аеорсухіјѕ", (letter, at) => [letter, "aeopcyxijs"[at]]))
