@@ -304,7 +304,7 @@ const renew = Effect.fnUntraced(function* (consumerId: string, written: LeaseFil
   if (!isSame || lease.closing === true || Runs.hasClosed(entry.runs, lease.runId, now.monotonic)) {
     return Option.none()
   }
-  yield* learn(consumerId, { ...entry, isAhead: true, renewedAt: now.monotonic })
+  yield* learn(consumerId, { ...entry, isAhead: true, changedAt: now.wall, renewedAt: now.monotonic })
   return yield* consumer(consumerId)
 })
 

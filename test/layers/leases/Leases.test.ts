@@ -363,6 +363,24 @@ describe("a renewal without a change", () => {
     (directory) => storeIn(directory).pipe(Layer.provide(counted))
   )
 
+  scenario("begins a problem anew if its consumer was silent", function* () {
+    const { versionId } = (yield* promote("one")).manifest
+    const problemSince = Effect.map(versions, ([version]) => version?.leases[0]?.problemSince)
+    const ack = acknowledgeWith("page", versionId, { renewMs: 20_000, problem: "no film" })
+    yield* ack
+    yield* TestClock.adjust("20 seconds")
+    yield* ack
+    expect(yield* problemSince).toBe(start)
+    yield* TestClock.adjust("39 seconds")
+    expect(yield* problemSince).toBe(start)
+    yield* TestClock.adjust("20 seconds")
+    yield* ack
+    yield* TestClock.adjust("41 seconds")
+    expect(yield* problemSince).toBeUndefined()
+    yield* ack
+    expect(yield* problemSince).toBe(start + 120_000)
+  })
+
   scenario("counts more than a file that was removed or replaced before", function* ({ directory, fs }) {
     const { versionId } = (yield* promote("one")).manifest
     const file = (name: string) => `${directory}/acks/${name}.json`
