@@ -122,6 +122,21 @@ export const lists = [
               )(given)
       })
       refused(yield* museum.fetch, "objects")
+      const isTranslated = reader === "Strapi"
+      const title = isTranslated ? translated({ de: "Glocke", en: "Bell" }) : "Bell"
+      const cut = yield* open(
+        {
+          documents: { objects: rowsOf(150, () => ({ title })) },
+          isPaged: true,
+          change: ({ url }) =>
+            /[?&](?:pagination\[page]=2|skip=2|offset=(?!0))/.test(decodeURIComponent(url)) &&
+            (!isTranslated || url.includes("locale=en"))
+              ? { status: 404, body: Buffer.from('{"error":{"status":404,"name":"NotFoundError"}}') }
+              : {}
+        },
+        isTranslated ? { locales: ["de", "en"] } : {}
+      )
+      refused(yield* cut.fetch, "objects")
     }
   ),
 

@@ -155,7 +155,9 @@ export const texts = [
         { documents: { objects: [{ id: "bell", title }] } },
         { locales: [reader === "Strapi" ? "de_DE" : "de-DE", "en"] }
       )
-      const [bell] = published(yield* museum.fetch).records("objects")
+      const outcome = yield* museum.fetch
+      quiet(outcome)
+      const [bell] = outcome.records("objects")
       expect(language({ ...bell }, "de-DE", "en")).toHaveProperty("title", "Glocke")
       expect(language({ ...bell }, "en", "de-DE")).toHaveProperty("title", "Bell")
     }

@@ -20,6 +20,7 @@ import { placed, Warning, warningOf, within } from "../../services/Warning.ts"
 import type { DocumentOptions } from "./DocumentOptions.ts"
 import type { JsonObject } from "./jsonValues.ts"
 import { keptPart } from "./keptFile.ts"
+import { languageKey } from "./names.ts"
 
 /** What a document had. */
 const Had = Schema.Struct({
@@ -213,14 +214,16 @@ export const make = Effect.fnUntraced(function* (
 export const missingLanguages = (
   locales: ReadonlyArray<string>,
   found: ReadonlySet<string>
-): ReadonlyArray<Warning> =>
-  (found.size === 0 ? [] : locales)
-    .filter((language) => !found.has(language))
+): ReadonlyArray<Warning> => {
+  const keys = new Set(Array.from(found, languageKey))
+  return (keys.size === 0 ? [] : locales)
+    .filter((language) => !keys.has(languageKey(language)))
     .map((language) => ({
       code: "gone:language",
       subject: language,
       text: `"locales" asks for ${quotedExcerpt(language)}, which no entry has. Publish the translations, or correct "locales"`
     }))
+}
 
 const isIn = ({ code, subject, text }: Warning, all: ReadonlyArray<Warning>): boolean =>
   all.some((other) => other.code === code && other.subject === subject && other.text === text)

@@ -7,6 +7,7 @@
 import * as UrlParams from "@effect/platform/UrlParams"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import { constFalse } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
@@ -299,9 +300,18 @@ export const readEdition = <Query, Options extends CmsOptions, Edition>(
     const { mayRepeatItems = constFalse, option, overlaps = false } = vendor
     const key = vendor.keyOf(query)
     let isSingle = false
+    let missing: SourceError | undefined
 
     const askPage = Effect.fnUntraced(function* ({ last, page }: Position, progress: ListProgress) {
-      const answer = vendor.readAnswer(yield* ask(name, vendor.page(query, edition, progress)))
+      const found = yield* Effect.either(ask(name, vendor.page(query, edition, progress)))
+      if (Either.isLeft(found)) {
+        if (found.left.status !== 404) return yield* found.left
+        if (page > 1) return yield* new ListChanged({ list: name, detail: `page ${page} is gone (HTTP 404)` })
+        // The item of a collection may be missing in some languages.
+        missing = found.left
+        return { items: [], next: Option.none() }
+      }
+      const answer = vendor.readAnswer(found.right)
       if (answer.kind === "strange") {
         return yield* strange(vendor, name, answer.detail)
       }
@@ -339,7 +349,7 @@ export const readEdition = <Query, Options extends CmsOptions, Edition>(
       firstAgain: `it has the ${vendor.items} of page 1 again`
     })
     const items = Chunk.toReadonlyArray(yield* Stream.runCollect(Stream.flattenIterables(pages)))
-    return { edition, items, isSingle }
+    return { edition, items, isSingle, missing }
   })
 
 /** Makes the source of a content system: each collection is a document, a list of its items or its one item. */
@@ -356,15 +366,9 @@ export const makeSource = <Query, Options extends CmsOptions, Edition>(
     ) => {
       const value = Effect.gen(function* () {
         const read = yield* Effect.forEach(yield* editionsOf(name), (edition) =>
-          readEdition(vendor, ask, name, query, edition).pipe(
-            // The item of a collection may be missing in some languages.
-            Effect.catchIf(
-              (error) => error instanceof SourceError && error.status === 404,
-              (missing) => Effect.succeed({ edition, items: [], isSingle: false, missing })
-            )
-          )
+          readEdition(vendor, ask, name, query, edition)
         )
-        const missing = read.flatMap((edition) => ("missing" in edition ? [edition.missing] : []))
+        const missing = read.flatMap(({ missing = [] }) => missing)
         if (missing[0] !== undefined && missing.length === read.length) return yield* missing[0]
         const items = yield* vendor.merge(read, query, options)
         const saved = [mapObjects(items, (object) => vendor.saved(object, url))].flat()
