@@ -30,7 +30,9 @@ export const pluginReport = (name: string, rules: ContentRules, accept: Provider
     const shownBy = screens.filter(({ content }) => content === name)
     const excused = isOpen(state.system.hours, now) ? new Set<string>() : HubReport.awayCodes(slice)
     return {
-      sections: [{ name, order: 10, title: titleOf("Content", name, slice), rows: rows(slice, shownBy) }],
+      sections: [
+        { name, order: 10, title: titleOf("Content", name, slice), rows: rows(slice, shownBy, now) }
+      ],
       problems: problems(name, slice, rules, now, accept).filter(({ code }) => !excused.has(code)),
       content: statusOf(name, slice, state),
       unwatched: (problem) =>
@@ -176,13 +178,18 @@ const oldIn = (slice: ContentState): ReadonlyArray<KeptSource> =>
     ? (slice.kept ?? []).filter(({ sourceId }) => slice.sources[sourceId]?.failing === undefined)
     : []
 
-/** `shownBy` are the screens of this content. */
-export const rows = (slice: ContentState, shownBy: ReadonlyArray<ScreenStatus>): ReadonlyArray<Row> => {
+/** `shownBy` are the screens of this content, and `now` is the time at which the slice was read. */
+export const rows = (
+  slice: ContentState,
+  shownBy: ReadonlyArray<ScreenStatus>,
+  now: number
+): ReadonlyArray<Row> => {
   const { held, rejection, sources, versions = [] } = slice
+  const active = activeOf(slice, now)
   return [
-    kv("Active version", activeOf(slice)),
+    kv("Active version", active),
     ...oldIn(slice).map((source) => oldRow(slice, source)),
-    ...(held === undefined ? [] : [holdRow(activeOf(slice), held)]),
+    ...(held === undefined ? [] : [holdRow(active, held)]),
     ...(rejection === undefined ? [] : [rejectionRow(rejection)]),
     lastFetchRow(slice),
     kv("Next fetch", nextFetchText(slice)),
@@ -192,7 +199,7 @@ export const rows = (slice: ContentState, shownBy: ReadonlyArray<ScreenStatus>):
       Object.entries(sources).map(([id, source]) => list(id, sourceRows(source, rejection)))
     ),
     list("Screens", screenRows(shownBy)),
-    list("Versions on disk", versions.map(versionRow(shownBy)))
+    list("Versions on disk", versions.map(versionRow(shownBy, active)))
   ]
 }
 
@@ -201,9 +208,9 @@ const oldRow = ({ copiedFrom }: ContentState, source: KeptSource): Row =>
     ? kv("Old content", oldText(source), "warn")
     : kv("Old content", `${oldText(source)}. Whether they work again is in the status of the hub`, "neutral")
 
-/** Without the versions on disk, the version that was active last. */
-const activeOf = ({ versionId, versions }: ContentState): string =>
-  versions === undefined
+/** The version that was active last, if the versions on disk were not read since it became active. */
+const activeOf = ({ activeSince = "", versionId, versions }: ContentState, now: number): string =>
+  versions === undefined || now < Date.parse(activeSince)
     ? (versionId ?? "unknown")
     : (versions.find(({ active }) => active)?.versionId ?? "none")
 
@@ -231,9 +238,9 @@ const holdText = (versionId: string, { by, lost, since, until, waiting }: Hold):
   ].join("; ")
 
 const versionRow =
-  (shownBy: ReadonlyArray<ScreenStatus>) =>
-  (version: VersionOverview): Row => {
-    const { active, isRead, isWaiting, leases, versionId } = version
+  (shownBy: ReadonlyArray<ScreenStatus>, activeId: string) =>
+  ({ isRead, isWaiting, leases, versionId }: VersionOverview): Row => {
+    const active = versionId === activeId
     const count = countOn(shownBy, versionId)
     return kv(
       versionId,

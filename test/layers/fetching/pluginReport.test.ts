@@ -66,6 +66,24 @@ const itemsOf = (label: string, rows: ReadonlyArray<Row>) =>
 const count = (length: number, said: Partial<Screen> = {}) =>
   Array.from({ length }, (_, index) => screen(`screen-${index}`, said))
 
+it("the active version is the one that became active after the versions on disk were last read", () => {
+  const slice = { kind: "content", versionId, activeSince: heardAt, sources: {} } as const
+  const version = { versionId: older, active: true, isWaiting: false, leases: [], isRead: false }
+  const readAt = Date.parse(heardAt) - 1
+  for (const versions of [[], [version]]) {
+    const rows = sectionRows({ ...slice, versions }, readAt)
+    expect(rows).toContainEqual({ type: "kv", label: "Active version", value: versionId })
+    expect(itemsOf("Versions on disk", rows)).toEqual(
+      versions.map(() => ({ type: "kv", label: older, value: "on no screen" }))
+    )
+  }
+  expect(sectionRows({ ...slice, versions: [] }, readAt + 1)).toContainEqual({
+    type: "kv",
+    label: "Active version",
+    value: "none"
+  })
+})
+
 describe("the screens in the status", () => {
   it("are listed with their state, their version and the time of their last ack, the worst first", () => {
     const kv = (label: string, value: string, tone: string) => ({ type: "kv", label, value, tone })
