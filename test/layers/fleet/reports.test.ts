@@ -269,6 +269,8 @@ describe("a hub", () => {
               const now = yield* Clock.currentTimeMillis
               return (yield* players).map(({ heardAt }) => (now - Date.parse(heardAt)) / 1000)
             })
+            // The hub knows its players from the first look at its state on.
+            yield* state
             yield* adjust("1 hour")
             yield* post(JSON.stringify(report({ node: { id: "hall-1" } })))
             yield* adjust("10 seconds")
