@@ -20,7 +20,7 @@ import { DownloadsFolder } from "../../files/DownloadsFolder.ts"
 import { isPlainFileName } from "../../files/fileName.ts"
 import { isUnwritable, retryHeldOpen } from "../../files/systemError.ts"
 import { mapDiskError, orWhereMissing } from "../../files/versionStoreError.ts"
-import { singleFlight } from "../../internal/background.ts"
+import { endWithin, singleFlight } from "../../internal/background.ts"
 import { makeSteadyNow, type Now, now as readNow } from "../../internal/monotonicMillis.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
@@ -113,6 +113,7 @@ const make = Effect.fnUntraced(function* (lifetime: number) {
   const lookAtAll = looks.once(provided(Effect.flatMap(makeIsDue, (isDue) => forEachConsumer(look, isDue))))
   // Finds the leases of an earlier run before the first lease is taken. Not at the start, which it could delay.
   const firstLook = yield* Effect.once(Effect.ignore(lookAtAll))
+  yield* Effect.addFinalizer(() => endWithin("500 millis")(provided(settle)))
   return Leases.of({
     fresh: Effect.zipRight(lookAtAll, provided(fresh)),
     consumers: provided(consumers),
@@ -183,7 +184,7 @@ const look = Effect.fnUntraced(function* (consumerId: string) {
 
 /**
  * How long a file that was written is left alone, in milliseconds: acks renew its lease in memory, and looks do not look at it.
- * After a restart, a lease is up to so much older.
+ * After the controller was killed, a lease is up to so much older.
  */
 const restMs = (lifetime: number): number => Math.min(60_000, lifetime / 30)
 
@@ -306,6 +307,22 @@ const renew = Effect.fnUntraced(function* (consumerId: string, written: LeaseFil
   }
   yield* learn(consumerId, { ...entry, isAhead: true, changedAt: now.wall, renewedAt: now.monotonic })
   return yield* consumer(consumerId)
+})
+
+/** Gives files the times of the acks that have renewed their leases in memory. */
+const settle = Effect.gen(function* () {
+  const { leases } = yield* Known
+  const fs = yield* FileSystem.FileSystem
+  const settleOne = Effect.fnUntraced(function* (consumerId: string) {
+    yield* look(consumerId)
+    const entry = leases.get(consumerId)
+    if (entry?.isAhead !== true || entry.isUnwritten === true) return
+    const { monotonic, wall } = yield* readNow
+    const at = new Date(wall - (monotonic - entry.renewedAt))
+    yield* Effect.ignore(fs.utimes(yield* fileOf(consumerId), at, at))
+  })
+  const ahead = [...leases].flatMap(([consumerId, { isAhead }]) => (isAhead === true ? consumerId : []))
+  yield* Effect.forEach(ahead, settleOne, { concurrency: 8, discard: true })
 })
 
 const take = Effect.fnUntraced(function* (consumerId: string, written: LeaseFile.WrittenLease) {

@@ -381,6 +381,21 @@ describe("a renewal without a change", () => {
     expect(yield* problemSince).toBe(start + 120_000)
   })
 
+  scenario("is known after a restart, so that its consumer is not silent then", function* ({ directory }) {
+    const store = storeIn(`${directory}/own`)
+    yield* Effect.gen(function* () {
+      const { versionId } = (yield* promote("one")).manifest
+      const ack = acknowledgeWith("page", versionId, { renewMs: 20_000 })
+      yield* ack
+      yield* Effect.zipRight(TestClock.adjust("20 seconds"), ack)
+      yield* Effect.zipRight(TestClock.adjust("20 seconds"), ack)
+      yield* TestClock.adjust("10 seconds")
+    }).pipe(Effect.provide(store))
+    yield* TestClock.adjust("5 seconds")
+    const leases = Effect.map(versions, ([version]) => version?.leases)
+    expect(yield* Effect.provide(leases, store)).toMatchObject([{ heardAt: start + 40_000, isSilent: false }])
+  })
+
   scenario("counts more than a file that was removed or replaced before", function* ({ directory, fs }) {
     const { versionId } = (yield* promote("one")).manifest
     const file = (name: string) => `${directory}/acks/${name}.json`
