@@ -50,6 +50,10 @@ export const readSoFar = Effect.map(
   Option.getOrElse(() => ({ values: 0 }))
 )
 
+/** Counts the values that are read, from the beginning of each try. */
+export const counted = <A, E, R>(reading: Effect.Effect<A, E, R>) =>
+  Effect.suspend(() => Effect.provideService(reading, ReadSoFar, { values: 0 }))
+
 /** How many parts are visited between two turns of the event loop. */
 const partsAtOnce = 1000
 

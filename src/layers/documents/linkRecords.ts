@@ -12,6 +12,7 @@ import { excerpt } from "../../internal/printable.ts"
 import { defaultKey, recordId } from "../../internal/recordKey.ts"
 import type { SourceError } from "../../services/SourceError.ts"
 import { type Warning, warningOf } from "../../services/Warning.ts"
+import { counted } from "./budget.ts"
 import {
   type Document,
   type DocumentContent,
@@ -127,7 +128,7 @@ const hold = <E>(
   { content, key = defaultKey }: Document<E>,
   failed: FailedIn
 ): Effect.Effect<Held, E | SourceError> =>
-  Effect.flatMap(readAgain(withWarnings(wholeOf(content))), ([value, warnings]) => {
+  Effect.flatMap(readAgain(withWarnings(counted(wholeOf(content)))), ([value, warnings]) => {
     if (!Array.isArray(value)) return failed(mistake("links:list", {}))
     const idOf = recordId(key)
     const records = new Map(

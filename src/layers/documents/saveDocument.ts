@@ -15,7 +15,7 @@ import { defaultKey, type RecordKey, recordId } from "../../internal/recordKey.t
 import type { FetchTarget } from "../../services/ContentSource.ts"
 import type { SourceError } from "../../services/SourceError.ts"
 import { type Warning, warningOf } from "../../services/Warning.ts"
-import { ReadSoFar } from "./budget.ts"
+import { counted } from "./budget.ts"
 import {
   catchTooDeep,
   type Document,
@@ -109,10 +109,6 @@ export const saveDocument = Effect.fn("DocumentSource.read")(
   },
   (work) => sourceErrors(work)
 )
-
-/** Counts the values that are read, from the beginning of each try. */
-const counted = <A, E, R>(reading: Effect.Effect<A, E, R>) =>
-  Effect.suspend(() => Effect.provideService(reading, ReadSoFar, { values: 0 }))
 
 interface WriteTarget extends FileTarget, Pick<Saving, "fieldsOf" | "isOfTables" | "progress"> {
   readonly begin: (holds: Holds) => Option.Option<TableCheck>

@@ -12,6 +12,7 @@ import * as FastCheck from "effect/FastCheck"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import { budget, counted, readSoFar, withinBudget } from "../../../src/layers/documents/budget.ts"
 import { type Document, failedIn, Records, Value, wholeOf } from "../../../src/layers/documents/Document.ts"
 import * as DocumentSource from "../../../src/layers/documents/DocumentSource.ts"
 import { type Links, linkRecords } from "../../../src/layers/documents/linkRecords.ts"
@@ -46,6 +47,24 @@ const makers = [
 const [ada, ben] = makers
 
 describe("links between documents", () => {
+  it.effect("count the values of each document for itself", () =>
+    Effect.gen(function* () {
+      const large = (name: string, records: ReadonlyArray<unknown>): Document<never> => ({
+        name,
+        content: Value({
+          value: Effect.map(readSoFar, (soFar) => {
+            soFar.values += budget.read
+            withinBudget("read", soFar.values)
+            return records
+          })
+        })
+      })
+      const documents = [large("objects", [{ id: 1, maker: "m1" }]), large("makers", makers)]
+      const [found] = yield* counted(linking({ maker: "makers" }, documents))
+      expect(found.objects).toEqual([{ id: 1, maker: ada }])
+    })
+  )
+
   it.effect.each([
     { of: "an id", value: "m1", linked: ada },
     { of: "a number", value: 2, linked: ben },
