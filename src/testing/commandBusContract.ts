@@ -448,7 +448,7 @@ export const expectSeveral = (commands: typeof CommandBus.Service) =>
     expect(result).toBe(1)
   })
 
-class HallFull extends Schema.TaggedError<HallFull>()("test/HallFull", {
+class HallFull extends Schema.TaggedError<HallFull>()("vitrine/HallFull", {
   since: Schema.Date,
   hint: Schema.optional(Schema.String)
 }) {}
@@ -475,7 +475,7 @@ const expectFailures = (one: typeof CommandBus.Service, other: typeof CommandBus
     // A defect, and an error that the schema does not describe, stay as they are.
     for (const seats of [0, -1]) expect(yield* errorOf(seats)).toBeInstanceOf(CommandFailed)
     const plain = yield* Effect.flip(other.dispatch({ type: "enter", seats: 1 }))
-    expect(plain).toMatchObject({ failure: { _tag: "test/HallFull", since: "1970-01-01T00:00:00.000Z" } })
+    expect(plain).toMatchObject({ failure: { _tag: "vitrine/HallFull", since: "1970-01-01T00:00:00.000Z" } })
   })
 
 /** A command that needs a field. */
