@@ -184,7 +184,9 @@ export const define = <
   const failureOf = failure && flow(Schema.encodeUnknownOption(failure), Option.getOrUndefined)
   const decodeFailure = failure && Schema.decodeUnknownOption(failure)
   const withFailure = (error: CommandFailed): CommandFailed | Failure =>
-    Option.getOrElse(decodeFailure?.(error.failure) ?? Option.none(), () => error)
+    error.failure === undefined
+      ? error
+      : Option.getOrElse(decodeFailure?.(error.failure) ?? Option.none(), () => error)
   return {
     ...definition,
     register: (run) =>

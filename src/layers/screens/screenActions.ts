@@ -46,7 +46,7 @@ export const makeScreenActions = Effect.fnUntraced(function* (
     yield* report({ name: "content:screen:asked", payload: asked })
   })
 
-  /** The response to an ack of a screen. */
+  /** The response to an ack of a screen. The event is published even if the client leaves meanwhile. */
   const answer = Effect.fnUntraced(function* (
     screen: string,
     { closing, done, runId }: Details
@@ -74,7 +74,7 @@ export const makeScreenActions = Effect.fnUntraced(function* (
       ids: given.map(({ id }) => id),
       label: machine === undefined ? name : `${machine}: ${name}`
     }
-  })
+  }, Effect.uninterruptible)
 
   return { ask, answer }
 })

@@ -1,9 +1,11 @@
 import { writeFile } from "node:fs/promises"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/TestClock"
 import * as Content from "../../../src/layers/fetching/Content.ts"
+import { makeScreenActions } from "../../../src/layers/screens/screenActions.ts"
 import { AckAnswer } from "../../../src/services/AskedScreen.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import type { ContentSource } from "../../../src/services/ContentSource.ts"
@@ -56,6 +58,26 @@ const withContent = <A, E, R>(test: Effect.Effect<A, E, R>) =>
   }).pipe(Effect.provide(services("persistent", identity)))
 
 describe("an action that is requested of a screen", () => {
+  it.scoped("is told as carried out, even if the client of the ack leaves meanwhile", () =>
+    withContent(
+      Effect.gen(function* () {
+        const events: Array<string> = []
+        const { answer, ask } = yield* makeScreenActions("content", ({ name }) =>
+          Effect.zipRight(
+            Effect.repeatN(Effect.yieldNow(), 20),
+            Effect.sync(() => events.push(name))
+          )
+        )
+        yield* ask({ screen: "left", action: "reload" })
+        const given = yield* answer("left", { runId: "run", done: [] })
+        const confirming = yield* Effect.fork(answer("left", { runId: "run", done: given?.ids }))
+        yield* Effect.repeatN(Effect.yieldNow(), 10)
+        yield* Fiber.interrupt(confirming)
+        expect(events).toEqual(["content:screen:asked", "content:screen:taken"])
+      })
+    )
+  )
+
   it.scoped("is in the response to the next ack, with the names of the machine and the screen", () =>
     withContent(
       Effect.gen(function* () {
