@@ -65,19 +65,24 @@ const minRecords = 10
 /** The most fields that get a hint, because each takes some milliseconds. */
 const maxHints = 10
 
+/** By the name of the field. A count changes in place, because records have many fields. */
+type Counts = Map<string, { records: number }>
+
 /** Looks at the records of a document, one after the other. */
 export const makeShape = () => {
-  const fields = new Map<string, number>()
-  const inside = new Map<string, Map<string, number>>()
+  const fields: Counts = new Map()
+  const inside = new Map<string, Counts>()
   let left = maxFields
-  const add = (object: JsonObject, counts: Map<string, number>, inner?: typeof inside): void => {
+  const add = (object: JsonObject, counts: Counts, inner?: typeof inside): void => {
     for (const name of Object.keys(object)) {
       const value = object[name]
-      const count = counts.get(name)
-      if (isEmpty(value) || (count === undefined && left-- <= 0)) continue
-      counts.set(name, (count ?? 0) + 1)
+      if (isEmpty(value)) continue
+      const known = counts.get(name)
+      if (known === undefined && left-- <= 0) continue
+      if (known !== undefined) known.records++
+      else counts.set(name, { records: 1 })
       if (inner === undefined || typeof value !== "object" || !Predicate.isReadonlyRecord(value)) continue
-      const parts = inner.get(name) ?? new Map<string, number>()
+      const parts: Counts = inner.get(name) ?? new Map()
       inner.set(name, parts)
       add(value, parts)
     }
@@ -89,9 +94,9 @@ export const makeShape = () => {
     end: (count: number): Shape => ({
       count,
       fields: new Map([
-        ...fields,
+        ...Array.from(fields, ([name, { records }]) => [name, records] as const),
         ...[...inside].flatMap(([name, parts]) =>
-          Array.from(parts, ([part, count]) => [`${name}.${part}`, count] as const)
+          Array.from(parts, ([part, { records }]) => [`${name}.${part}`, records] as const)
         )
       ])
     })

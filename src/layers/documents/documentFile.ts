@@ -119,10 +119,13 @@ export const openList = (target: FileTarget) =>
     let stableLines: Array<string> = []
     let length = 0
     let isStable = true
+    let separator = "[\n"
     /** Many small texts at once: a hash and a buffer for each record are slow. */
     const addLines = () => {
       if (lines.length === 0) return
-      file.add(lines.join(""), isStable ? undefined : stableLines.join(""))
+      file.add(separator)
+      file.add(lines.join(",\n"), isStable ? undefined : stableLines.join(",\n"))
+      separator = ",\n"
       lines = []
       stableLines = []
       length = 0
@@ -134,9 +137,8 @@ export const openList = (target: FileTarget) =>
        * to do. Throws the errors of `JSON.stringify`, and `TooMuch`.
        */
       add: (record: unknown, stable = record): boolean => {
-        const separator = count === 0 ? "[\n" : ",\n"
-        const text = `${separator}${JSON.stringify(record)}`
-        const stableText = stable === record ? text : `${separator}${JSON.stringify(stable)}`
+        const text = JSON.stringify(record)
+        const stableText = stable === record ? text : JSON.stringify(stable)
         withinBudget("records", ++count)
         lines.push(text)
         stableLines.push(stableText)

@@ -127,9 +127,10 @@ export const makeSearch = (
 
   return {
     look: (value, number) => {
-      const ofRecord =
-        number === undefined ? undefined : Option.getOrElse(idOf(value), () => `number ${number + 1}`)
-      const row = textPlaceOf(value)?.row
+      const recordAt = (path: DocumentPath) =>
+        number === undefined
+          ? rowOf(searched.recordOf, path)
+          : Option.getOrElse(idOf(value), () => `number ${number + 1}`)
       const count = (counts: Map<string, number>, trail: Trail | undefined) => {
         const levels = [
           ...(number === undefined ? [] : ["*"]),
@@ -142,8 +143,8 @@ export const makeSearch = (
         place: (found) => {
           if (!isWanted) return undefined
           const { address, localPath, path, trail } = found
-          const record = ofRecord ?? rowOf(searched.recordOf, path)
-          add(found, { document, kind, record, row, trail })
+          const record = recordAt(path)
+          add(found, { document, kind, record, row: textPlaceOf(value)?.row, trail })
           if (address !== "unknown" && hasCutEntity(address)) count(cutLinks, trail)
           return localPath === undefined ? undefined : { localPath }
         },

@@ -68,6 +68,8 @@ const maxLength = 1024
 const scheme = /^(?:[a-z][a-z0-9+.-]+:|\/\/)/i
 /** Whether a text looks like the path of a file. */
 const namesFile = (cell: string): boolean =>
+  // Most cells have no dot, and need no regular expression.
+  cell.includes(".") &&
   cell.length <= maxLength &&
   !scheme.test(cell) &&
   !isElsewhere(cell) &&
