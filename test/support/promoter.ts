@@ -22,11 +22,18 @@ import * as TableServer from "./tableServer.ts"
 /** How large a film is, in bytes: large enough to be killed in the middle of. */
 export const filmBytes = 3 << 20
 
-/** All that promoters may want to attach, no two alike. None is text, which no picture and no film may be. */
+/** All that promoters may want to attach, no two alike. */
 const attachments = [
   ...Array.from({ length: 24 }, (_, index) => ({ name: `picture ${index}.jpg`, size: 20_000 })),
   ...Array.from({ length: 3 }, (_, index) => ({ name: `film ${index}.mp4`, size: filmBytes }))
 ]
+
+/** No text, which no picture and no film may be. */
+const bytesOf = (name: string, size: number): Buffer => Buffer.alloc(size, `\0${name}, `)
+
+/** A picture without a warning: it begins and ends as a JPEG. */
+const jpegOf = (name: string, size: number): Buffer =>
+  Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xda]), bytesOf(name, size), Buffer.from([0xff, 0xd9])])
 
 export interface Promoter {
   /** Waits until it can start in an instant. */
@@ -47,7 +54,10 @@ const serveTables = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const directory = yield* fs.makeTempDirectoryScoped()
   for (const { name, size } of attachments) {
-    yield* fs.writeFile(`${directory}/${name}`, Buffer.alloc(size, `\0${name}, `))
+    yield* fs.writeFile(
+      `${directory}/${name}`,
+      name.endsWith(".jpg") ? jpegOf(name, size) : bytesOf(name, size)
+    )
     // So old that the server knows it once it has read it.
     yield* fs.utimes(`${directory}/${name}`, 0, 0)
   }

@@ -29,10 +29,8 @@ const unspaced = /^(?:https?:\/\/|\.{0,2}\/)\S+$/i
 const spaced = /^(?!.*\s[./])((?:https?:\/\/[^\s/]+|\.{0,2})\/[^\s/][^\t\r\n?#:]*\.[a-z0-9]+)(?:[?#]\S*)?$/i
 
 const ofPrograms = "(?:file:[\\\\/]|blob:|cid:\\S+@|(?:webkit-fake-url|applewebdata)://|[a-z]:\\\\)"
-const elsewhere = new RegExp(
-  `^[${blank}]*(?:${ofPrograms}|(?:content|smb|cifs|afp|nfs)://|[a-z]:/\\w|\\\\\\\\[^\\\\/\\s]+\\\\)`,
-  "i"
-)
+const ofMachines = "(?:content|smb|cifs|afp|nfs)://|[a-z]:/\\w|\\\\\\\\[^\\\\/\\s]+\\\\"
+const elsewhere = new RegExp(`^[${blank}]*(?:${ofPrograms}|${ofMachines})`, "i")
 const elsewhereInText = new RegExp(`["'(<=]${ofPrograms}`, "i")
 const elsewhereAtHome =
   /^(?:\/(?:Users|Volumes)\/[^/]+\/|\/\/[\w-]+\/[^\s/]|(?:\/home\/[^/]+|~)\/(?:Desktop|Documents|Downloads|Pictures|Schreibtisch|Dokumente|Bilder)\/)/
@@ -54,8 +52,14 @@ export const isElsewhere = (text: string): boolean =>
     : /^[/~]/.test(text) && elsewhereAtHome.test(text)
 
 /** Whether a text names a file on the machine of its author, as content systems do before they have an address. */
-export const isLocalFile = (text: string): boolean => text.includes("localhost") && localFile.test(text)
+export const isLocalFile = (text: string): boolean => {
+  for (let at = text.indexOf(localHost); at !== -1; at = text.indexOf(localHost, at + 1)) {
+    if (localFile.test(text.slice(Math.max(0, at - 7), at + 500))) return true
+  }
+  return false
+}
 
+const localHost = "//localhost"
 const localFile =
   /(?:^|["'(<=\s])https?:\/\/localhost(?::\d+)?\/\S+\.(?:jpe?g|png|gif|webp|avif|svg|mp4|webm|mp3|pdf)\b/i
 
