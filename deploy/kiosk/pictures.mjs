@@ -3,6 +3,9 @@
  * A browser that is started with `--remote-debugging-pipe` gives the pictures. docs/wire.md has the requests.
  */
 
+import http from "node:http"
+import https from "node:https"
+
 /** How long a picture may take: first the page in front is found, then it is drawn. */
 const frontMs = 1000
 const pictureMs = 4000
@@ -28,28 +31,42 @@ const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms).unref())
 /** Sends pictures of `screen` to the controller at `origin`, until the process ends. `pipes` are the two of the browser. */
 export const sendPictures = async ({ origin, pipes, screen, token }) => {
   const browser = openPipe(...pipes)
-  const request = (path, { headers, ...init }) =>
-    fetch(`${origin}/vitrine/pictures/${path}`, {
-      ...init,
-      headers: { ...headers, Authorization: `Bearer ${token}` },
-      redirect: "error",
-      signal: AbortSignal.timeout(answerMs)
+  const { request } = origin.startsWith("https:") ? https : http
+
+  /** Gives the status, and the number of the picture that is wanted. */
+  const send = (path, { body, headers, method } = {}) =>
+    new Promise((resolve, reject) => {
+      const options = {
+        // The fetch of Node 20 can end the process some seconds after a request on a connection that is kept.
+        agent: false,
+        headers: { ...headers, Authorization: `Bearer ${token}` },
+        method,
+        signal: AbortSignal.timeout(answerMs)
+      }
+      request(`${origin}/vitrine/pictures/${path}`, options, (response) => {
+        const { headers, statusCode } = response
+        response.on("error", reject).on("end", () => {
+          resolve({ number: headers["vitrine-picture"], status: statusCode })
+        })
+        response.resume()
+      })
+        .on("error", reject)
+        .end(body)
     })
 
   /** Waits until a picture is wanted, and sends it; gives the status of the controller. */
   const answer = async () => {
-    const wanted = await request(`wanted?screen=${encodeURIComponent(screen)}`, {})
-    await wanted.arrayBuffer()
-    if (wanted.status === 200) {
+    const { number, status } = await send(`wanted?screen=${encodeURIComponent(screen)}`)
+    if (status === 200) {
       const picture = await takePicture(browser)
       const isText = typeof picture === "string"
       const headers = {
         "Content-Type": isText ? "text/plain; charset=utf-8" : "image/jpeg",
-        "Vitrine-Picture": wanted.headers.get("Vitrine-Picture")
+        "Vitrine-Picture": number
       }
-      await request(encodeURIComponent(screen), { body: picture, headers, method: "PUT" })
+      await send(encodeURIComponent(screen), { body: picture, headers, method: "PUT" })
     }
-    return wanted.status
+    return status
   }
 
   let said

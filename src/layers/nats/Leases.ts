@@ -11,7 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
-import { ask, isNoSuchStream, isOutOfDate, type NatsFailure } from "./NatsFailure.ts"
+import { ask, isNoSuchStream, isOutOfDate, isWithoutResponders, type NatsFailure } from "./NatsFailure.ts"
 import type { Session } from "./Session.ts"
 import { ensureState, lastOfEach, nameOf, type StreamOptions, stateStream, subjectOf } from "./streams.ts"
 
@@ -55,10 +55,13 @@ export const claim = (
     const lastSubjectSequence = Option.match(last, { onNone: () => 0, onSome: ({ seq }) => seq })
     const { seq: sequence } = yield* ask(() =>
       session.jetStream.publish(subject, encodeOwner({ instance }), { expect: { lastSubjectSequence } })
-    )
+    ).pipe(Effect.retry({ while: isWithoutResponders, schedule: untilServed }))
     return { lease: { type, instance, sequence }, isNew: true }
     // An outdated sequence means that somebody else has claimed or released the command in between, so this ends.
   }).pipe(Effect.retry({ while: isOutOfDate, schedule: Schedule.recurs(100) }))
+
+/** A stream that another instance creates can be there for a moment before it receives messages. */
+const untilServed = Schedule.intersect(Schedule.spaced("50 millis"), Schedule.recurs(10))
 
 /** Ends a lease, unless another instance has it. */
 export const release = ({ manager }: Session, { prefix }: StreamOptions, { sequence }: Lease) =>
