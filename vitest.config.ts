@@ -9,7 +9,7 @@ const whole = ["test/whole/**/*.test.ts"]
 
 /**
  * What takes minutes, and is not in `.ci/run`: chaos (machines, servers and processes that are killed, suspended and cut
- * off), large pictures and files, hundreds of versions and edits in one page, dev servers.
+ * off), large pictures and files, hundreds of versions and edits in one page, dev servers, packages from a registry.
  */
 const long = [
   "clientMemory",
@@ -23,6 +23,7 @@ const long = [
   "natsCluster",
   "natsFaults",
   "operating",
+  "packageFromRegistry",
   "pages",
   "renewal",
   "replicaKill",
