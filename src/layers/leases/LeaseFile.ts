@@ -49,11 +49,12 @@ export interface LeaseFile extends Heard {
   readonly isSettled: boolean
   /** When this process last wrote it: monotonic time, in milliseconds. */
   readonly takenAt?: number | undefined
-  /** Set if an ack has renewed the lease in memory since. */
-  readonly isAhead?: true
   /** Set if the lease is only in memory: then the file, if there is one, is older. */
   readonly isUnwritten?: true | undefined
 }
+
+/** Whether an ack has renewed the lease in memory since this process last wrote its file. */
+export const isAhead = ({ renewedAt, takenAt = renewedAt }: LeaseFile): boolean => renewedAt > takenAt
 
 /** Updates what is known of a file; `undefined` if there is no file. Reads only new and changed files: `before` is unchanged. */
 export const inspect = Effect.fnUntraced(

@@ -174,7 +174,11 @@ const look = Effect.fnUntraced(function* (consumerId: string) {
   const after = yield* LeaseFile.inspect(yield* fileOf(consumerId), before)
   if (after === before || leases.get(consumerId) !== before) return
   const { monotonic, wall } = yield* readNow
-  if (before?.isAhead === true && (after?.modifiedAt ?? 0) <= wall - (monotonic - before.renewedAt)) {
+  if (
+    before !== undefined &&
+    LeaseFile.isAhead(before) &&
+    (after?.modifiedAt ?? 0) <= wall - (monotonic - before.renewedAt)
+  ) {
     // Somebody has removed or replaced the file, and the last ack came after that.
     leases.set(consumerId, { ...before, isUnwritten: true })
   } else {
@@ -305,7 +309,7 @@ const renew = Effect.fnUntraced(function* (consumerId: string, written: LeaseFil
   if (!isSame || lease.closing === true || Runs.hasClosed(entry.runs, lease.runId, now.monotonic)) {
     return Option.none()
   }
-  yield* learn(consumerId, { ...entry, isAhead: true, changedAt: now.wall, renewedAt: now.monotonic })
+  yield* learn(consumerId, { ...entry, changedAt: now.wall, renewedAt: now.monotonic })
   return yield* consumer(consumerId)
 })
 
@@ -316,12 +320,12 @@ const settle = Effect.gen(function* () {
   const settleOne = Effect.fnUntraced(function* (consumerId: string) {
     yield* look(consumerId)
     const entry = leases.get(consumerId)
-    if (entry?.isAhead !== true || entry.isUnwritten === true) return
+    if (entry === undefined || !LeaseFile.isAhead(entry) || entry.isUnwritten === true) return
     const { monotonic, wall } = yield* readNow
     const at = new Date(wall - (monotonic - entry.renewedAt))
     yield* Effect.ignore(fs.utimes(yield* fileOf(consumerId), at, at))
   })
-  const ahead = [...leases].flatMap(([consumerId, { isAhead }]) => (isAhead === true ? consumerId : []))
+  const ahead = [...leases].flatMap(([consumerId, entry]) => (LeaseFile.isAhead(entry) ? consumerId : []))
   yield* Effect.forEach(ahead, settleOne, { concurrency: 8, discard: true })
 })
 
