@@ -81,6 +81,7 @@ const composed = new Map([
     'new RegExp(`^[…]+|(?<![…])[…]+$`, "g")',
     /^[\s\u200b-\u200f]+|(?<![\s\u200b-\u200f])[\s\u200b-\u200f]+$/g
   ],
+  ['new RegExp(`[…]+`, "g")', /[\u00ad\u200b\ufeff]+/g],
   [
     'new RegExp(`^[…]*(?:…|…)`, "i")',
     /^[\s\u200b-\u200f]*(?:(?:file:[\\/]|blob:|cid:\S+@|[a-z]:\\)|(?:content|smb):\/\/|[a-z]:\/\w|\\\\[^\\/\s]+\\)/i

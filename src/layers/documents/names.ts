@@ -5,8 +5,12 @@ import { mistake } from "../../internal/mistake.ts"
 import type { Named } from "../../internal/mistakeParts.ts"
 import { type Warning, warningOf } from "../../services/Warning.ts"
 
-/** Characters without a picture: white space, soft hyphens, joiners, writing directions, byte order marks. */
-export const blank = "\\s\\u00ad\\u061c\\u180e\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u2069"
+/** Characters that nobody sees inside a text: soft hyphens, writing directions, byte order marks. */
+const unseen = "\\u00ad\\u061c\\u180e\\u200b\\u200e\\u200f\\u202a-\\u202e\\u2060-\\u2069\\ufeff"
+const allUnseen = new RegExp(`[${unseen}]+`, "g")
+
+/** Characters that nobody sees at the ends of a text: also white space and joiners. */
+export const blank = `\\s\\u200c\\u200d${unseen}`
 const blankEnds = new RegExp(`^[${blank}]+|(?<![${blank}])[${blank}]+$`, "g")
 
 /** A text without such characters at its ends. */
@@ -18,7 +22,7 @@ export const bare = (text: string): string => text.replace(blankEnds, "")
  */
 export const visible = (text: string): string =>
   bare(text)
-    .replace(/[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]+/g, "")
+    .replace(allUnseen, "")
     .replace(/[^\S\r\n\v]+/g, " ")
 
 /** Equal for names that people read as one. */
