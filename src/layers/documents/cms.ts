@@ -15,7 +15,7 @@ import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { mistake, mistakeText } from "../../internal/mistake.ts"
+import { mistake } from "../../internal/mistake.ts"
 import { expects, omittable, optional } from "../../internal/Options.ts"
 import { ifUnset, isHttpBase, secret } from "../../internal/optionSchemas.ts"
 import { excerpt } from "../../internal/printable.ts"
@@ -253,18 +253,14 @@ export const withoutUnpublished = (
     return Effect.as(count === 0 ? Effect.void : noticeUnpublished(count), left)
   })
 
-const noticeUnpublished = (count: number) => {
-  const about = (count: number) => mistake("records:unpublished", {}, { count })
-  return noticeCounted([
+const noticeUnpublished = (count: number) =>
+  noticeCounted([
     {
-      ...warningOf("content:note", "", about(count)),
       about: "unpublished",
       count,
-      text: (count) => mistakeText(about(count)),
-      mistake: about
+      warning: (count) => warningOf("content:note", "", mistake("records:unpublished", {}, { count }))
     }
   ])
-}
 
 /**
  * A page of a collection, the one item of a value that is no collection, or a description of an unexpected response.

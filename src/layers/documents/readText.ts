@@ -34,11 +34,9 @@ import { notice, noticeCounted } from "./warnings.ts"
 const noticeMarks = (name: string | undefined, text: string, find?: FindPlace) =>
   noticeCounted(
     findStrayMarks(text, find).map((mark) => ({
-      ...warningOf("content:note", "", at({ name }, mark)),
       about: sentenceOf(mark),
       count: 1,
-      text: () => mistakeText(at({ name }, mark)),
-      mistake: () => at({ name }, mark)
+      warning: () => warningOf("content:note", "", at({ name }, mark))
     }))
   )
 
@@ -48,12 +46,9 @@ const noticeDigits = ({ digits: [first, ...others] }: JsonValue): Effect.Effect<
     ? Effect.void
     : noticeCounted([
         {
-          code: "number:large",
-          subject: "",
           about: "digits",
           count: 1 + others.length,
-          text: (count) => mistakeText(mistake("json:digits", {}, { count, first })),
-          mistake: (count) => mistake("json:digits", {}, { count, first })
+          warning: (count) => warningOf("number:large", "", mistake("json:digits", {}, { count, first }))
         }
       ])
 

@@ -6,7 +6,6 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Ref from "effect/Ref"
-import type { Mistake } from "../../internal/mistake.ts"
 import { countText } from "../../internal/readable.ts"
 import type { FetchedSource, PreviousContent } from "../../services/ContentSource.ts"
 import type { Warning } from "../../services/Warning.ts"
@@ -15,13 +14,9 @@ import type { Warning } from "../../services/Warning.ts"
 export interface Notice {
   /** Notices with the same `about` become one warning. */
   readonly about: string
-  readonly code: string
-  readonly subject: string
   readonly count: number
-  /** The warning, for the total count. The text of the first notice is used. */
-  readonly text: (count: number) => string
-  /** The mistake, for the total count, if the warning is about one. */
-  readonly mistake?: ((count: number) => Mistake | undefined) | undefined
+  /** The warning, for the total count. The warning of the first notice is used. */
+  readonly warning: (count: number) => Warning
 }
 
 type Notices = ReadonlyMap<string, Notice>
@@ -36,16 +31,7 @@ class Collected extends Context.Reference<Collected>()("vitrine/Warnings", {
  * them.
  */
 export const notice = (warnings: ReadonlyArray<Warning>): Effect.Effect<void> =>
-  noticeCounted(
-    warnings.map(({ code, mistake, subject, text }) => ({
-      code,
-      subject,
-      about: text,
-      count: 1,
-      text: () => text,
-      mistake: () => mistake
-    }))
-  )
+  noticeCounted(warnings.map((warning) => ({ about: warning.text, count: 1, warning: () => warning })))
 
 /** Adds warnings, one for all notices with the same `about`. */
 export const noticeCounted = (notices: ReadonlyArray<Notice>): Effect.Effect<void> =>
@@ -78,12 +64,7 @@ export const withWarnings = <A, E, R>(
     Effect.zip(
       Effect.provideService(effect, Collected, Option.some(collected)),
       Effect.map(Ref.get(collected), (notices) =>
-        [...notices.values()].map(({ code, count, mistake, subject, text }) => ({
-          code,
-          subject,
-          text: text(count),
-          mistake: mistake?.(count)
-        }))
+        Array.from(notices.values(), ({ count, warning }) => warning(count))
       )
     )
   )
