@@ -77,7 +77,7 @@ export const statusOf = async (
   return text
 }
 
-/** What `vitrine fleet` prints; `undefined` if no players report here. Sets the exit status if the options ask for it. */
+/** Gives the text of `vitrine fleet`; `undefined` if no players report here. Sets the exit status if the options ask for it. */
 export const fleetOf = async (
   { now, players }: View,
   { check = false, json = false, watch = false }: Options

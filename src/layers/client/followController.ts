@@ -16,7 +16,7 @@ export interface ControllerOptions
   readonly signal: AbortSignal
 }
 
-/** What the screen shows. */
+/** The version on the screen, and its problem. */
 export type Showing = Pick<Ack, "versionId" | "problem">
 
 export interface Controller {

@@ -1,5 +1,5 @@
 /**
- * What a source keeps between fetches, over restarts: a small file, whose parts belong to several modules.
+ * The small file that a source keeps between fetches, over restarts. Its parts belong to several modules.
  */
 import { basename, dirname, join } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"

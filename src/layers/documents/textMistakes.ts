@@ -34,7 +34,7 @@ export const isMarkup = (text: string): boolean =>
     text.slice(0, 4096)
   )
 
-/** What is in the place of a text: a web page, or what Git LFS or git-annex leaves there. */
+/** Names what stands in the place of a text: a web page, or a pointer of Git LFS or git-annex. */
 export const otherMistake = (text: string): Mistake | undefined =>
   isMarkup(text) ? mistake("text:page", {}) : isPointer(text) ? pointerMistake : undefined
 

@@ -39,7 +39,7 @@ export const make = Effect.gen(function* () {
   const asked = yield* makeAskedScreens<AskedOfPlayer>()
   const { feeds } = yield* Subscription.make("The feed of screen actions for players")
   yield* Stream.flatMap(feeds, ({ events }) => events).pipe(
-    // Of any content: people name a screen of a player, but not which of several contents it shows.
+    // Events of all contents count: people name a screen of a player, and not the content that it shows.
     Stream.filter(({ name }) => name.endsWith(askedSuffix)),
     Stream.runForEach(({ name, payload }) =>
       isAsked(payload) ? asked.add({ ...payload, content: name.slice(0, -askedSuffix.length) }) : Effect.void

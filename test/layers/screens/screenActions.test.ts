@@ -58,7 +58,7 @@ const withContent = <A, E, R>(test: Effect.Effect<A, E, R>) =>
   }).pipe(Effect.provide(services("persistent", identity)))
 
 describe("an action that is requested of a screen", () => {
-  it.scoped("is told as carried out, even if the client of the ack leaves meanwhile", () =>
+  it.scoped("is announced as carried out, even if the client of its ack leaves meanwhile", () =>
     withContent(
       Effect.gen(function* () {
         const events: Array<string> = []

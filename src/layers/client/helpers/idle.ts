@@ -2,7 +2,7 @@
 import { numberOf } from "../Options.ts"
 
 /**
- * What is called when input ends, and when it begins again.
+ * The functions that are called when input ends, and when it begins again.
  *
  * @since 0.1.0
  * @category models

@@ -147,7 +147,7 @@ export const verdictOfFile = async (promised: Promised, file: string): Promise<F
   }
 }
 
-/** What browsers read as subtitles is UTF-8, and WebVTT. They leave out cues whose times have commas. */
+/** Browsers read subtitles only as WebVTT in UTF-8, and leave out cues whose times have commas. */
 const subtitleFlaw = (head: Buffer, isWebVtt: boolean): Flaw | undefined =>
   // The last line may be cut.
   !isUtf8(head.length < headBytes ? head : head.subarray(0, head.lastIndexOf("\n")))
