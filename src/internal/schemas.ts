@@ -28,3 +28,7 @@ export const listOfChecked = <A extends object, I>(
       Array.isArray(input) && input.every((one) => checked.has(one) || (isItem(one) && checked.add(one)))
   )
 }
+
+/** The time in a version id, in milliseconds since 1970; `NaN` for an id without a valid time. */
+export const versionTime = (id: string): number =>
+  Date.parse(id.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z.*$/, "$1-$2-$3T$4:$5:$6Z"))

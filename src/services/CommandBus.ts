@@ -1,23 +1,17 @@
 /**
  * The command bus: what the controller can be asked to do.
  *
- * It owns the registry of commands and the decoding of their fields. The transport in front of it decides who may
+ * It owns the registry of commands. The transport in front of it decides who may
  * dispatch which command.
  *
  * A bus may connect several processes. Fields and results then have JSON semantics: they arrive as `JSON.parse` of
  * their `JSON.stringify`.
  */
-import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
-import { flow } from "effect/Function"
-import * as Option from "effect/Option"
-import type * as ParseResult from "effect/ParseResult"
-import * as Predicate from "effect/Predicate"
+import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import { issueText, placedIssues } from "../internal/Options.ts"
 import { ErrorChain, messageOf } from "../internal/SerializedError.ts"
 
 /**
@@ -44,20 +38,6 @@ export interface CommandHandler<Fields, Encoded, R> {
   readonly run: (fields: Fields) => Effect.Effect<unknown, unknown, R>
   /** The `failure` of the `CommandFailed` for an error of `run`: JSON, or `undefined` if callers cannot decode the error. */
   readonly failureOf?: ((error: unknown) => unknown) | undefined
-}
-
-/**
- * The error of a dispatch whose handler has failed or died.
- *
- * @since 0.1.0
- * @category errors
- */
-export const failedBy = (
-  { failureOf, type }: Pick<CommandHandler<never, never, never>, "failureOf" | "type">,
-  cause: Cause.Cause<unknown>
-): CommandFailed => {
-  const failure = Option.getOrUndefined(Option.map(Cause.failureOption(cause), (error) => failureOf?.(error)))
-  return new CommandFailed({ type, cause: Cause.squash(cause), failure })
 }
 
 /**
@@ -162,50 +142,6 @@ export interface DefinedCommand<
 }
 
 /**
- * Defines a command with its types. The bus carries the encoded fields, and the encoded result or failure.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const define = <
-  Fields,
-  EncodedFields extends Readonly<Record<string, unknown>>,
-  Success,
-  EncodedSuccess,
-  Failure = never,
-  EncodedFailure = never
->(
-  definition: CommandDefinition<Fields, EncodedFields, Success, EncodedSuccess, Failure, EncodedFailure>
-): DefinedCommand<Fields, EncodedFields, Success, EncodedSuccess, Failure, EncodedFailure> => {
-  const { failure, fields, success, type } = definition
-  const encodeFields = Schema.encode(fields, { errors: "all" })
-  const encodeResult = Schema.encode(success)
-  const decodeResult = Schema.decodeUnknown(success)
-  const failureOf = failure && flow(Schema.encodeUnknownOption(failure), Option.getOrUndefined)
-  const decodeFailure = failure && Schema.decodeUnknownOption(failure)
-  const withFailure = (error: CommandFailed): CommandFailed | Failure =>
-    error.failure === undefined
-      ? error
-      : Option.getOrElse(decodeFailure?.(error.failure) ?? Option.none(), () => error)
-  return {
-    ...definition,
-    register: (run) =>
-      Effect.flatMap(CommandBus, ({ register }) =>
-        register({ type, fields, failureOf, run: (decoded) => Effect.flatMap(run(decoded), encodeResult) })
-      ),
-    dispatch: (given, options) =>
-      Effect.gen(function* () {
-        const { dispatch } = yield* CommandBus
-        const encoded = yield* Effect.mapError(encodeFields(given), InvalidCommandFields.of(type))
-        const result = yield* dispatch({ ...encoded, type }, options).pipe(
-          Effect.catchTag("vitrine/CommandFailed", (error) => Effect.fail(withFailure(error)))
-        )
-        return yield* Effect.mapError(decodeResult(result), (cause) => new CommandFailed({ type, cause }))
-      })
-  }
-}
-
-/**
  * The request of a client is no command.
  *
  * @since 0.1.0
@@ -260,10 +196,6 @@ export class InvalidCommandFields extends Schema.TaggedError<InvalidCommandField
     issues: Schema.String
   }
 ) {
-  /** The error for a command of this type whose fields are not as its schema says. */
-  static readonly of = (type: string) => (error: ParseResult.ParseError) =>
-    new InvalidCommandFields({ type, issues: issueText(placedIssues(error)) })
-
   override get message() {
     return `The command "${this.type}" was given wrong fields: ${this.issues}`
   }
@@ -334,41 +266,3 @@ export const DispatchError = Schema.Union(
   CommandUnavailable
 )
 export type DispatchError = typeof DispatchError.Type
-
-/**
- * Parses a command from JSON in UTF-8: any object with a string `type`, registered or not.
- *
- * @since 0.1.0
- * @category decoding
- */
-export const parseCommand = (bytes: Uint8Array): Effect.Effect<Command, MalformedCommand> =>
-  Effect.try({
-    try: (): unknown => JSON.parse(utf8.decode(bytes)),
-    catch: () => new MalformedCommand({ message: "The body is not valid JSON." })
-  }).pipe(
-    Effect.filterOrFail(
-      isCommand,
-      () => new MalformedCommand({ message: 'The body must be a JSON object with a string "type".' })
-    )
-  )
-
-const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
-
-const isCommand = (value: unknown): value is Command =>
-  Predicate.isReadonlyRecord(value) && typeof value.type === "string"
-
-/**
- * Decodes the fields of a command for its handler. The error names every wrong field.
- *
- * @since 0.1.0
- * @category decoding
- */
-export const decodeCommandFields = <Fields, Encoded, R>({
-  fields,
-  type
-}: CommandHandler<Fields, Encoded, R>): ((
-  command: Command
-) => Effect.Effect<Fields, InvalidCommandFields>) => {
-  const decode = Schema.decodeUnknown(fields, { errors: "all" })
-  return (command) => Effect.mapError(decode(command), InvalidCommandFields.of(type))
-}

@@ -145,17 +145,6 @@ export interface Unknown {
 }
 
 /**
- * Everything may have changed if the cursor differs from the one before.
- *
- * @since 0.1.0
- * @category utils
- */
-export const changesSince = (before: Option.Option<string>, cursor: string): SourceChanges => ({
-  cursor,
-  changed: Option.contains(before, cursor) ? "nothing" : "everything"
-})
-
-/**
  * The source of a program with one source. Provide a second source as a layer of the same Tag elsewhere, or list it
  * in `sources`.
  *

@@ -8,7 +8,7 @@ import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
+import type * as Stream from "effect/Stream"
 import { optional } from "../internal/schemas.ts"
 
 /**
@@ -41,19 +41,6 @@ export interface Feed extends Stream.Stream<BusEvent, EventBusError> {
    */
   readonly first?: number | undefined
 }
-
-/**
- * A feed of these events that begins at the sequence `first`. A wrapper that changes the events of a feed passes on its
- * `first`: the operators of `Stream` drop it.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const feed = (events: Stream.Stream<BusEvent, EventBusError>, first: number | undefined): Feed =>
-  Object.assign(
-    Stream.suspend(() => events),
-    { first }
-  )
 
 /**
  * Each of its operations ends in bounded time.

@@ -5,12 +5,11 @@
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import type * as Path from "@effect/platform/Path"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
+import type * as Effect from "effect/Effect"
 import type * as Logger from "effect/Logger"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import { needsEffect3, type PlacedIssue } from "../internal/Options.ts"
+import type { PlacedIssue } from "../internal/Options.ts"
 import { ErrorChain, messageOf } from "../internal/SerializedError.ts"
 import type { CommandBus } from "./CommandBus.ts"
 import type { ContentSource } from "./ContentSource.ts"
@@ -125,15 +124,3 @@ export class PluginSetupFailed extends Schema.TaggedError<PluginSetupFailed>()("
     return `The plugin "${this.plugin}" could not be set up. ${messageOf(this.cause)}`
   }
 }
-
-/**
- * A plugin that provides its layer, and does nothing when all plugins are set up.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const fromLayer = <A>(name: string, layer: Layer.Layer<A, unknown, PluginEnvironment>): Plugin => ({
-  name,
-  issues: Layer.isLayer(layer) ? [] : [{ path: "", message: needsEffect3("a Layer") }],
-  setup: () => Effect.as(Layer.build(layer), Effect.void)
-})

@@ -5,7 +5,6 @@
  */
 import * as Schema from "effect/Schema"
 import { optional } from "../internal/schemas.ts"
-import { define } from "./CommandBus.ts"
 
 /**
  * A mute of one problem or several: muted problems are listed, but cause no alert and do not count.
@@ -37,12 +36,12 @@ const text = optional(Schema.String)
  * @since 0.1.0
  * @category commands
  */
-export const muteProblem = define({
+export const muteProblem = {
   type: "problem.mute",
   fields: Schema.Struct({ name, until: Schema.String, by: text, why: text }),
   /** `problems`: how many there are now. `isKept` is false if the disk does not accept it: then a restart ends it. */
   success: Schema.Struct({ ...Mute.fields, problems: Schema.Number, isKept: optional(Schema.Boolean) })
-})
+}
 
 /**
  * The command that ends a mute.
@@ -50,11 +49,11 @@ export const muteProblem = define({
  * @since 0.1.0
  * @category commands
  */
-export const unmuteProblem = define({
+export const unmuteProblem = {
   type: "problem.unmute",
   fields: Schema.Struct({ name, by: text }),
   success: Schema.Null
-})
+}
 
 /**
  * What is wrong, and since when.

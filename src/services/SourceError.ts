@@ -2,8 +2,7 @@
  * Why a source has no new content: the content stays as it is.
  */
 import * as Schema from "effect/Schema"
-import { english } from "../internal/englishMistakes.ts"
-import { type Mistake, MistakeSchema, sentenceOf } from "../internal/mistake.ts"
+import { MistakeSchema } from "../internal/mistake.ts"
 import { messageOf, OptionalErrorChain } from "../internal/SerializedError.ts"
 import { Violation } from "./Violation.ts"
 
@@ -45,18 +44,4 @@ export class SourceError extends Schema.TaggedError<SourceError>()("vitrine/Sour
       detail
     ].join(": ")
   }
-}
-
-/** The failure about a mistake of the content. */
-export const failureAbout = (
-  mistake: Mistake,
-  more: { readonly cause?: unknown; readonly isTransient?: boolean } = {}
-): SourceError => {
-  const place = english.place(mistake.place)
-  return new SourceError({
-    place: place || undefined,
-    detail: sentenceOf(mistake),
-    mistakes: [mistake],
-    ...more
-  })
 }

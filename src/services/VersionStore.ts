@@ -16,13 +16,13 @@
 
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
+import type * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { contentCounts, type KnownCounts } from "../internal/contentCounts.ts"
 import type { RecordKey } from "../internal/recordKey.ts"
 import { OptionalErrorChain } from "../internal/SerializedError.ts"
-import { optional } from "../internal/schemas.ts"
+import { optional, versionTime } from "../internal/schemas.ts"
 import { type PreviousContent, Sha256, type SourceFile } from "./ContentSource.ts"
 
 /**
@@ -33,18 +33,9 @@ import { type PreviousContent, Sha256, type SourceFile } from "./ContentSource.t
  */
 export const VersionId = Schema.String.pipe(
   Schema.pattern(/^\d{8}T\d{6}Z(-\d{2})?$/),
-  Schema.filter((id) => !Number.isNaN(timeOf(id)) || "not a time")
+  Schema.filter((id) => !Number.isNaN(versionTime(id)) || "not a time")
 )
 export type VersionId = typeof VersionId.Type
-
-/**
- * The time in a version id, in milliseconds since 1970; `NaN` for an id without a valid time.
- *
- * @since 0.1.0
- * @category utils
- */
-export const timeOf = (id: string): number =>
-  Date.parse(id.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z.*$/, "$1-$2-$3T$4:$5:$6Z"))
 
 /**
  * The active version stays until somebody releases another version, or resumes. New versions are made, and wait.
@@ -130,15 +121,6 @@ export const ManifestState = Schema.Union(
 export type ManifestState = typeof ManifestState.Type
 
 /**
- * The manifest, if it names an existing version.
- *
- * @since 0.1.0
- * @category utils
- */
-export const activeIn = (state: ManifestState): Option.Option<Manifest> =>
-  state.status === "ok" ? Option.some(state.manifest) : Option.none()
-
-/**
  * A source that could not be fetched for a version: the version has the content of the source from before.
  *
  * @since 0.1.0
@@ -152,21 +134,6 @@ export const KeptSource = Schema.Struct({
   message: optional(Schema.String)
 })
 export type KeptSource = typeof KeptSource.Type
-
-/**
- * The sources of a version that could not be fetched for it, as a field; `undefined` if there are none.
- *
- * @since 0.1.0
- * @category utils
- */
-export const keptIn = (
-  sources: ReadonlyArray<Pick<VersionSource, "keptSince" | "sourceId">>
-): { readonly kept: ReadonlyArray<KeptSource> | undefined } => {
-  const kept = sources.flatMap(({ keptSince, sourceId }) =>
-    keptSince === undefined ? [] : [{ sourceId, since: keptSince }]
-  )
-  return { kept: kept.length === 0 ? undefined : kept }
-}
 
 /**
  * A source as part of a version.

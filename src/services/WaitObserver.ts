@@ -16,18 +16,10 @@ export type WaitReason = typeof WaitReason.Type
 
 export interface Wait {
   readonly reason: WaitReason
-  /** The earliest end, in milliseconds since 1970. A wait that takes longer is reported again. */
-  readonly until: number
+  /** How long it takes at least, in milliseconds. A wait that takes longer is reported again. */
+  readonly millis: number
 }
 
 export class WaitObserver extends Context.Reference<WaitObserver>()("vitrine/WaitObserver", {
   defaultValue: () => ({ waiting: (_wait: Wait): Effect.Effect<void> => Effect.void })
 }) {}
-
-/** Reports a wait that ends `millis` milliseconds from now. */
-export const reportWait = (reason: WaitReason, millis: number): Effect.Effect<void> =>
-  Effect.clockWith((clock) =>
-    Effect.flatMap(clock.currentTimeMillis, (now) =>
-      Effect.flatMap(WaitObserver, ({ waiting }) => waiting({ reason, until: Math.ceil(now + millis) }))
-    )
-  )

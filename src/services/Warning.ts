@@ -2,9 +2,7 @@
  * A warning for the editors of content: the content is published, and somebody should look at it.
  */
 import * as Schema from "effect/Schema"
-import { english } from "../internal/englishMistakes.ts"
-import { at, type Mistake, mistakeText } from "../internal/mistake.ts"
-import type { MistakePlace } from "../internal/mistakeParts.ts"
+import type { Mistake } from "../internal/mistake.ts"
 import { shellWords } from "../internal/printable.ts"
 
 /**
@@ -49,37 +47,6 @@ export const warningCodes: ReadonlyArray<string> = [
   "records:twice",
   "rights:field"
 ]
-
-/** A warning of no particular kind. Default subject: the whole. */
-export const note = (text: string, subject = ""): typeof Warning.Type => ({
-  code: "content:note",
-  subject,
-  text
-})
-
-/** The warning about a mistake. */
-export const warningOf = (code: string, subject: string, mistake: Mistake): Warning => ({
-  code,
-  subject,
-  text: mistakeText(mistake),
-  mistake
-})
-
-/** The warning with the place that its text begins with. */
-export const placed =
-  (place: MistakePlace) =>
-  ({ code, mistake, subject, text }: Warning): Warning =>
-    mistake === undefined
-      ? { code, subject, text: `${english.place(place)}: ${text}` }
-      : warningOf(code, subject, at(place, mistake))
-
-/** The warning, about a part of something larger: of a document, a source. */
-export const within =
-  (whole: string) =>
-  (warning: Warning): Warning => ({
-    ...warning,
-    subject: warning.subject === "" ? whole : `${whole}/${warning.subject}`
-  })
 
 /**
  * There is no such warning that somebody can accept.

@@ -4,7 +4,6 @@
 import * as Schema from "effect/Schema"
 import { optional } from "../internal/schemas.ts"
 import { AckAnswer, AskedScreen } from "./AskedScreen.ts"
-import { define } from "./CommandBus.ts"
 import { ContentCheck } from "./ContentCheck.ts"
 import { ContentDiff } from "./ContentDiff.ts"
 import { FetchOutcome } from "./ContentEvents.ts"
@@ -19,23 +18,23 @@ const OfVersion = Schema.Struct({ by: text, versionId: text })
 
 /** The commands of the content with this name. */
 export const contentCommands = (content: string) => ({
-  fetch: define({ type: `${content}.fetch`, fields: Schema.Struct({}), success: FetchOutcome }),
-  check: define({
+  fetch: { type: `${content}.fetch`, fields: Schema.Struct({}), success: FetchOutcome },
+  check: {
     type: `${content}.check`,
     fields: Schema.Struct({ source: text }),
     success: Schema.Union(ContentCheck, ContentSample)
-  }),
-  accept: define({
+  },
+  accept: {
     type: `${content}.accept`,
     fields: Schema.Struct({ code: Schema.String, subject: Schema.String, by: text }),
     success: Schema.Struct({ accepted: Schema.Array(Warning) })
-  }),
-  "manifest.read": define({
+  },
+  "manifest.read": {
     type: `${content}.manifest.read`,
     fields: Schema.Struct({}),
     success: ManifestState
-  }),
-  ack: define({
+  },
+  ack: {
     type: `${content}.ack`,
     fields: Schema.Struct({
       consumerId: Schema.String,
@@ -45,32 +44,32 @@ export const contentCommands = (content: string) => ({
       ...AckDetails.fields
     }),
     success: Schema.NullOr(AckAnswer)
-  }),
-  keep: define({
+  },
+  keep: {
     type: `${content}.keep`,
     fields: Schema.Struct({ versionId: Schema.String }),
     success: Schema.Null
-  }),
-  verify: define({
+  },
+  verify: {
     type: `${content}.verify`,
     fields: Schema.Struct({ versionId: text }),
     success: Verification
-  }),
-  versions: define({ type: `${content}.versions`, fields: Schema.Struct({}), success: VersionsReport }),
-  diff: define({
+  },
+  versions: { type: `${content}.versions`, fields: Schema.Struct({}), success: VersionsReport },
+  diff: {
     type: `${content}.diff`,
     fields: Schema.Struct({ from: text, to: text }),
     success: ContentDiff
-  }),
-  rollback: define({ type: `${content}.rollback`, fields: OfVersion, success: HoldOutcome }),
-  hold: define({
+  },
+  rollback: { type: `${content}.rollback`, fields: OfVersion, success: HoldOutcome },
+  hold: {
     type: `${content}.hold`,
     fields: Schema.Struct({ by: text, until: text }),
     success: HoldOutcome
-  }),
-  release: define({ type: `${content}.release`, fields: OfVersion, success: HoldOutcome }),
-  resume: define({ type: `${content}.resume`, fields: Schema.Struct({ by: text }), success: HoldOutcome }),
-  screen: define({ type: `${content}.screen`, fields: AskedScreen, success: Schema.Null })
+  },
+  release: { type: `${content}.release`, fields: OfVersion, success: HoldOutcome },
+  resume: { type: `${content}.resume`, fields: Schema.Struct({ by: text }), success: HoldOutcome },
+  screen: { type: `${content}.screen`, fields: AskedScreen, success: Schema.Null }
 })
 
 type Commands = ReturnType<typeof contentCommands>

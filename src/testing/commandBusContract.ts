@@ -15,12 +15,12 @@ import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import { serializeError } from "../internal/SerializedError.ts"
+import { define } from "../layers/memory/definedCommands.ts"
 import {
   CommandBus,
   CommandFailed,
   CommandUnavailable,
   type DispatchOptions,
-  define,
   InvalidCommandFields,
   UnknownCommand
 } from "../services/CommandBus.ts"

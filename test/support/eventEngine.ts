@@ -10,7 +10,8 @@ import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
 import * as Take from "effect/Take"
 import { makeLatestEvents } from "../../src/internal/keptEvents.ts"
-import { type BusEvent, EventBus, EventBusError, feed as feedFrom } from "../../src/services/EventBus.ts"
+import { feed as feedFrom } from "../../src/layers/memory/definedEvents.ts"
+import { type BusEvent, EventBus, EventBusError } from "../../src/services/EventBus.ts"
 import { type RememberedEvent, ReplayBacklog, ReplayBacklogError } from "../../src/services/ReplayBacklog.ts"
 
 export const parts = ["publish", "subscribe", "read", "write"] as const

@@ -1,6 +1,7 @@
 /**
  * Mutes of problems, with an end: set by commands, and kept in a file over restarts.
  */
+
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -12,6 +13,7 @@ import { withLocalTimes } from "../../internal/readable.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import { type Mute, muteProblem, unmuteProblem } from "../../services/Problem.ts"
 import type { Mutes } from "../../services/Slices.ts"
+import { define } from "../memory/definedCommands.ts"
 import { isNamed } from "../status/problems.ts"
 import { muteText } from "../status/rows.ts"
 
@@ -118,6 +120,6 @@ export const make = Effect.fnUntraced(function* (path?: string) {
     return null
   })
 
-  yield* muteProblem.register(mute)
-  yield* unmuteProblem.register(unmute)
+  yield* define(muteProblem).register(mute)
+  yield* define(unmuteProblem).register(unmute)
 })

@@ -15,9 +15,9 @@ import { withoutParentSpan } from "../../internal/background.ts"
 import { printableLine } from "../../internal/printable.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 import { CannotCompare, type ComparedVersion } from "../../services/ContentDiff.ts"
-import { activeIn, type VersionId, VersionStore, type VersionsReport } from "../../services/VersionStore.ts"
+import { type VersionId, VersionStore, type VersionsReport } from "../../services/VersionStore.ts"
 import { changeWords } from "../status/contentText.ts"
-import { latestOf } from "../versions/ManifestFile.ts"
+import { activeIn, latestOf } from "../versions/ManifestFile.ts"
 import { bytesToRead, comparePair, readPair } from "./compareVersions.ts"
 
 /** The ids of the versions to compare. */

@@ -1,6 +1,7 @@
 /**
  * The routes of the content server. A version stays on disk while clients read it.
  */
+
 import * as HttpLayerRouter from "@effect/platform/HttpLayerRouter"
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
@@ -17,6 +18,7 @@ import { pathOf } from "../http/Application.ts"
 import { NoRoom, Unreadable } from "../http/errors.ts"
 import * as Responses from "../http/Responses.ts"
 import { makeSendFile } from "../http/sendFile.ts"
+import { define } from "../memory/definedCommands.ts"
 import type { Find } from "./Resources.ts"
 import type { FileResource, TextResource } from "./resource.ts"
 
@@ -126,7 +128,7 @@ const interval = "1 minute"
  */
 const makeWhileReading = Effect.fnUntraced(function* (content: string) {
   const commands = yield* CommandBus
-  const { dispatch } = contentCommands(content).keep
+  const { dispatch } = define(contentCommands(content).keep)
   const readers = new Map<VersionId, number>()
   const fibers = yield* FiberMap.make<VersionId>()
 

@@ -12,6 +12,7 @@ import { contentCommands } from "../../services/contentCommands.ts"
 import { ScreenPictures } from "../../services/ScreenPictures.ts"
 import type { VersionsReport } from "../../services/VersionStore.ts"
 import type { ContentStatus, View } from "../../services/View.ts"
+import { define } from "../memory/definedCommands.ts"
 import { isOff } from "../screens/playerTexts.ts"
 import { countOn } from "../screens/screens.ts"
 import { isHealthy } from "../status/rows.ts"
@@ -65,8 +66,8 @@ export const makeOverview = Effect.fnUntraced(function* (actions: Actions) {
   const { times } = yield* ScreenPictures
 
   const versionsOf = (name: string) =>
-    contentCommands(name)
-      .versions.dispatch({}, { timeout: patience })
+    define(contentCommands(name).versions)
+      .dispatch({}, { timeout: patience })
       .pipe(
         Effect.provideService(CommandBus, commands),
         Effect.orElseSucceed(() => undefined)

@@ -18,9 +18,10 @@ import { excerpt, printableLine } from "../../internal/printable.ts"
 import type { RecordKey } from "../../internal/recordKey.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 import type { FetchTarget, PreviousContent } from "../../services/ContentSource.ts"
-import { failureAbout, SourceError } from "../../services/SourceError.ts"
+import { SourceError } from "../../services/SourceError.ts"
 import { TooMuch } from "./budget.ts"
 import { asJson, maxDetail } from "./jsonValues.ts"
+import { failureAbout } from "./warnings.ts"
 
 /**
  * The content of a document: one JSON value, records that arrive page by page, or one object made from records.

@@ -28,9 +28,9 @@ import type {
   FetchTarget,
   SourceChanges
 } from "../../services/ContentSource.ts"
-import { failureAbout, SourceError } from "../../services/SourceError.ts"
+import { SourceError } from "../../services/SourceError.ts"
 import { WaitObserver } from "../../services/WaitObserver.ts"
-import { placed, type Warning, within } from "../../services/Warning.ts"
+import type { Warning } from "../../services/Warning.ts"
 import { makeSentSecrets, SentSecrets } from "../httpClient/secrets.ts"
 import { TooMuch, withinBudget } from "./budget.ts"
 import {
@@ -60,7 +60,7 @@ import { alikeWarnings, documentKey } from "./names.ts"
 import { makeProgressReporter } from "./progress.ts"
 import { type SavedDocument, saveDocument } from "./saveDocument.ts"
 import { failureOf, sourceErrors } from "./sourceErrors.ts"
-import { listed, makeSayWarnings, notice, withWarnings } from "./warnings.ts"
+import { failureAbout, listed, makeSayWarnings, notice, placed, within, withWarnings } from "./warnings.ts"
 
 // The declarations of a program use these types.
 export type {
@@ -98,6 +98,17 @@ export interface Tables extends Pick<CheckedTable, "isAttachment" | "view"> {
   /** The fields of a saved record as in the table. */
   readonly fieldsOf: (record: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>
 }
+
+/**
+ * Everything may have changed if the cursor differs from the one before.
+ *
+ * @since 0.1.0
+ * @category utils
+ */
+export const changesSince = (before: Option.Option<string>, cursor: string): SourceChanges => ({
+  cursor,
+  changed: Option.contains(before, cursor) ? "nothing" : "everything"
+})
 
 /**
  * Files that a source puts into its folder itself.

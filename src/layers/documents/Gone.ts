@@ -16,11 +16,12 @@ import { mistake } from "../../internal/mistake.ts"
 import type { MistakePlace } from "../../internal/mistakeParts.ts"
 import { quotedExcerpt } from "../../internal/printable.ts"
 import type { PreviousContent } from "../../services/ContentSource.ts"
-import { placed, Warning, warningOf, within } from "../../services/Warning.ts"
+import { Warning } from "../../services/Warning.ts"
 import type { DocumentOptions } from "./DocumentOptions.ts"
 import type { JsonObject } from "./jsonValues.ts"
 import { keptPart } from "./keptFile.ts"
 import { languageKey } from "./names.ts"
+import { placed, warningOf, within } from "./warnings.ts"
 
 /** What a document had. */
 const Had = Schema.Struct({

@@ -10,10 +10,11 @@ import { type Code, type Fields, type Mistake, mistake } from "../../internal/mi
 import type { RowPlace, Separator } from "../../internal/mistakeParts.ts"
 import { makeGiveWay } from "../../internal/nextTurn.ts"
 import { excerpt } from "../../internal/printable.ts"
-import { type Warning, warningOf } from "../../services/Warning.ts"
+import type { Warning } from "../../services/Warning.ts"
 import { readSoFar, TooMuch, withinBudget } from "./budget.ts"
 import { setOwn } from "./jsonValues.ts"
 import { type FindPlace, isSpreadsheetError, maxPlaced, otherMistake } from "./textMistakes.ts"
+import { warningOf } from "./warnings.ts"
 
 export type CsvRecord = Readonly<Record<string, string>>
 

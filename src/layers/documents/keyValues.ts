@@ -10,10 +10,11 @@ import { type Code, type Fields, type Mistake, mistake } from "../../internal/mi
 import type { RowPlace } from "../../internal/mistakeParts.ts"
 import { excerpt } from "../../internal/printable.ts"
 import type { TableRecord } from "../../services/TableSourceClient.ts"
-import { type Warning, warningOf } from "../../services/Warning.ts"
+import type { Warning } from "../../services/Warning.ts"
 import { withinBudget } from "./budget.ts"
 import { fill } from "./jsonValues.ts"
 import { nameKey, nameWarnings } from "./names.ts"
+import { warningOf } from "./warnings.ts"
 
 export interface KeyValues {
   /** The values by key, all keys sorted. */

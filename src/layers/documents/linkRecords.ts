@@ -11,7 +11,7 @@ import { documentName, expects } from "../../internal/Options.ts"
 import { excerpt } from "../../internal/printable.ts"
 import { defaultKey, recordId } from "../../internal/recordKey.ts"
 import type { SourceError } from "../../services/SourceError.ts"
-import { type Warning, warningOf } from "../../services/Warning.ts"
+import type { Warning } from "../../services/Warning.ts"
 import { counted } from "./budget.ts"
 import {
   type Document,
@@ -24,7 +24,7 @@ import {
   wholeOf
 } from "./Document.ts"
 import type { JsonObject } from "./jsonValues.ts"
-import { notice, withWarnings } from "./warnings.ts"
+import { notice, warningOf, withWarnings } from "./warnings.ts"
 import { readAgain } from "./wholeList.ts"
 
 /** The document that a field links to, by the name of the field. */

@@ -3,7 +3,8 @@
  */
 import { mistake } from "../../internal/mistake.ts"
 import type { Named } from "../../internal/mistakeParts.ts"
-import { type Warning, warningOf } from "../../services/Warning.ts"
+import type { Warning } from "../../services/Warning.ts"
+import { warningOf } from "./warnings.ts"
 
 /** Characters that nobody sees inside a text: soft hyphens, writing directions, byte order marks. */
 const unseen = "\\u00ad\\u061c\\u180e\\u200b\\u200e\\u200f\\u202a-\\u202e\\u2060-\\u2069\\ufeff"

@@ -2,11 +2,12 @@
  * Reports the progress of a fetch.
  */
 
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import type { SourceProgress } from "../../services/ContentSource.ts"
-import type { WaitReason } from "../../services/WaitObserver.ts"
+import type { Wait } from "../../services/WaitObserver.ts"
 
 /** The progress that a part of a fetch knows. */
 export type Step = Pick<SourceProgress, "attachments" | "document" | "records">
@@ -15,8 +16,8 @@ export interface ProgressReporter {
   readonly report: (step: Step) => Effect.Effect<void>
   /** The document of the last report is read to its end. */
   readonly documentDone: Effect.Effect<void>
-  /** The work of the last report waits; `until` is in milliseconds since 1970. */
-  readonly waiting: (wait: { readonly reason: WaitReason; readonly until: number }) => Effect.Effect<void>
+  /** The work of the last report waits. */
+  readonly waiting: (wait: Wait) => Effect.Effect<void>
 }
 
 export const makeProgressReporter = (
@@ -30,18 +31,13 @@ export const makeProgressReporter = (
         ({ done }) => progress({ ...step, documents: { done, total } })
       ),
     documentDone: Ref.update(state, ({ done, latest }) => ({ done: done + 1, latest })),
-    waiting: ({ reason, until }) =>
-      Effect.flatMap(Ref.get(state), ({ done, latest }) =>
-        Option.match(latest, {
-          onNone: () => Effect.void,
-          onSome: (step) =>
-            progress({
-              ...step,
-              documents: { done, total },
-              waiting: { reason, until: new Date(until).toISOString() }
-            })
-        })
-      )
+    waiting: ({ millis, reason }) =>
+      Effect.gen(function* () {
+        const { done, latest } = yield* Ref.get(state)
+        if (Option.isNone(latest)) return
+        const until = new Date(Math.ceil((yield* Clock.currentTimeMillis) + millis)).toISOString()
+        yield* progress({ ...latest.value, documents: { done, total }, waiting: { reason, until } })
+      })
   }))
 
 /** How many files of a source are processed at the same time. */

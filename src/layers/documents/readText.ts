@@ -9,7 +9,6 @@ import { constFalse } from "effect/Function"
 import { english } from "../../internal/englishMistakes.ts"
 import { at, type Mistake, mistake, mistakeText, sentenceOf } from "../../internal/mistake.ts"
 import { printableLine } from "../../internal/printable.ts"
-import { placed, warningOf } from "../../services/Warning.ts"
 import {
   type Answer,
   type Requests as HttpRequests,
@@ -28,7 +27,7 @@ import {
   placeOfRow
 } from "./csvText.ts"
 import { type FindPlace, findStrayMarks, findTwice, jsonMistake, otherMistake } from "./textMistakes.ts"
-import { notice, noticeCounted } from "./warnings.ts"
+import { notice, noticeCounted, placed, warningOf } from "./warnings.ts"
 
 /** Stray marks in the pages of a list have one cause: each kind is reported once. */
 const noticeMarks = (name: string | undefined, text: string, find?: FindPlace) =>

@@ -6,9 +6,10 @@ import * as Predicate from "effect/Predicate"
 import { mistake } from "../../internal/mistake.ts"
 import type { Named } from "../../internal/mistakeParts.ts"
 import { excerpt } from "../../internal/printable.ts"
-import { type Warning, warningOf } from "../../services/Warning.ts"
+import type { Warning } from "../../services/Warning.ts"
 import { expiringLink, isElsewhere, isLocalFile } from "./media/links.ts"
 import { alikeWarnings, nameKey, nameWarnings } from "./names.ts"
+import { warningOf } from "./warnings.ts"
 
 /** The most names of fields that are compared. */
 const maxNames = 10_000

@@ -14,7 +14,7 @@ import { inTurns, makeGiveWay } from "../../internal/nextTurn.ts"
 import { defaultKey, type RecordKey, recordId } from "../../internal/recordKey.ts"
 import type { FetchTarget } from "../../services/ContentSource.ts"
 import type { SourceError } from "../../services/SourceError.ts"
-import { type Warning, warningOf } from "../../services/Warning.ts"
+import type { Warning } from "../../services/Warning.ts"
 import { counted } from "./budget.ts"
 import {
   catchTooDeep,
@@ -43,7 +43,7 @@ import { type Finding, type FoundMedia, makeSearch, type Search } from "./media/
 import { nameKey } from "./names.ts"
 import { makeRecordMistakes } from "./recordMistakes.ts"
 import { sourceErrors } from "./sourceErrors.ts"
-import { hadRecords, withWarnings } from "./warnings.ts"
+import { hadRecords, warningOf, withWarnings } from "./warnings.ts"
 import { readAgain } from "./wholeList.ts"
 
 /** The settings that all documents of a fetch share. */

@@ -1,14 +1,56 @@
 /**
- * Warnings for the editors of documents. Every reader of a document adds them with `notice`; the fetch collects them.
+ * Warnings and failures about mistakes of documents, for their editors. Every reader of a document adds its warnings with `notice`; the fetch collects them.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Ref from "effect/Ref"
+import { english } from "../../internal/englishMistakes.ts"
+import { at, type Mistake, mistakeText, sentenceOf } from "../../internal/mistake.ts"
+import type { MistakePlace } from "../../internal/mistakeParts.ts"
 import { countText } from "../../internal/readable.ts"
 import type { FetchedSource, PreviousContent } from "../../services/ContentSource.ts"
+import { SourceError } from "../../services/SourceError.ts"
 import type { Warning } from "../../services/Warning.ts"
+
+/** The warning about a mistake. */
+export const warningOf = (code: string, subject: string, mistake: Mistake): Warning => ({
+  code,
+  subject,
+  text: mistakeText(mistake),
+  mistake
+})
+
+/** The warning with the place that its text begins with. */
+export const placed =
+  (place: MistakePlace) =>
+  ({ code, mistake, subject, text }: Warning): Warning =>
+    mistake === undefined
+      ? { code, subject, text: `${english.place(place)}: ${text}` }
+      : warningOf(code, subject, at(place, mistake))
+
+/** The warning, about a part of something larger: of a document, a source. */
+export const within =
+  (whole: string) =>
+  (warning: Warning): Warning => ({
+    ...warning,
+    subject: warning.subject === "" ? whole : `${whole}/${warning.subject}`
+  })
+
+/** The failure about a mistake of the content. */
+export const failureAbout = (
+  mistake: Mistake,
+  more: { readonly cause?: unknown; readonly isTransient?: boolean } = {}
+): SourceError => {
+  const place = english.place(mistake.place)
+  return new SourceError({
+    place: place || undefined,
+    detail: sentenceOf(mistake),
+    mistakes: [mistake],
+    ...more
+  })
+}
 
 /** A warning that may occur several times, for example on each page of a list. */
 export interface Notice {

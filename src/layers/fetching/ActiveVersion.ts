@@ -13,13 +13,13 @@ import * as SubscriptionRef from "effect/SubscriptionRef"
 import { EventBus } from "../../services/EventBus.ts"
 import type { ContentState } from "../../services/Slices.ts"
 import {
-  activeIn,
   type Hold,
   type HoldOutcome,
   type Manifest,
   VersionStore,
   type VersionStoreError
 } from "../../services/VersionStore.ts"
+import { activeIn } from "../versions/ManifestFile.ts"
 import { type ContentSlice, countPromotion, countVersions, keptInVersion, timestamp } from "./contentState.ts"
 import type { Report } from "./Provider.ts"
 import { activeText } from "./pluginReport.ts"

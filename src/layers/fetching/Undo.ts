@@ -16,7 +16,6 @@ import { printableLine } from "../../internal/printable.ts"
 import { withLocalTimes } from "../../internal/readable.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import {
-  activeIn,
   CannotRollBack,
   type Hold,
   type HoldRequest,
@@ -25,6 +24,7 @@ import {
   type VersionSummary,
   type VersionsReport
 } from "../../services/VersionStore.ts"
+import { activeIn } from "../versions/ManifestFile.ts"
 import { oldSince } from "../versions/sourceNotes.ts"
 import { ActiveVersion } from "./ActiveVersion.ts"
 

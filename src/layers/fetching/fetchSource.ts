@@ -22,7 +22,8 @@ import {
 } from "../../services/ContentSource.ts"
 import { SourceError } from "../../services/SourceError.ts"
 import type { StagedVersion } from "../../services/VersionStore.ts"
-import { note, Warning, within } from "../../services/Warning.ts"
+import { Warning } from "../../services/Warning.ts"
+import { within } from "../documents/warnings.ts"
 import { setRecords, timestamp } from "./contentState.ts"
 import type { Report } from "./Provider.ts"
 
@@ -99,10 +100,11 @@ export const placedWarnings = (sourceId: string, warnings: FetchedSource["warnin
   warnings.length === 0
     ? undefined
     : warnings
-        .map((warning) => {
-          const { code, subject, text } = Predicate.isString(warning) ? note(warning) : warning
-          return { code, subject, text }
-        })
+        .map((warning) =>
+          Predicate.isString(warning)
+            ? { code: "content:note", subject: "", text: warning }
+            : { code: warning.code, subject: warning.subject, text: warning.text }
+        )
         .map(within(sourceId))
 
 const problemOf = (warning: Warning | string) => {

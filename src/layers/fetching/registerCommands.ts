@@ -4,6 +4,7 @@
  * `content.rollback`, `content.hold`, `content.release`, `content.resume` and `content.screen`; the name may differ from
  * `content`.
  */
+
 import * as Effect from "effect/Effect"
 import { printableLine } from "../../internal/printable.ts"
 import { makeWarnOnce } from "../../internal/warnOnce.ts"
@@ -15,6 +16,7 @@ import { contentCommands } from "../../services/contentCommands.ts"
 import { VersionStore } from "../../services/VersionStore.ts"
 import { makeComparing } from "../comparing/makeComparing.ts"
 import type { Screens } from "../leases/Consumers.ts"
+import { define } from "../memory/definedCommands.ts"
 import { makeScreenActions } from "../screens/screenActions.ts"
 import { zoneOf } from "../status/openingHours.ts"
 import type { acceptWarning } from "./acceptWarning.ts"
@@ -43,14 +45,14 @@ export const registerCommands = Effect.fnUntraced(function* (
   const store = yield* VersionStore
   const screenActions = yield* makeScreenActions(name, report)
   const warnOfScreen = makeWarnOnce((reason) => `A screen is not listed: ${printableLine(reason, maxReason)}`)
-  yield* commands.fetch.register(() => fetch)
-  yield* commands.check.register(
+  yield* define(commands.fetch).register(() => fetch)
+  yield* define(commands.check).register(
     ({ source }): Effect.Effect<ContentCheck | ContentSample, FetchError | NotFetchedHere | NoSuchSource> =>
       (source === undefined ? check : sample?.(source)) ?? new NotFetchedHere()
   )
-  yield* commands.accept.register(accept)
-  yield* commands["manifest.read"].register(() => store.manifest)
-  yield* commands.ack.register(({ consumerId, done, versionId, ...details }) =>
+  yield* define(commands.accept).register(accept)
+  yield* define(commands["manifest.read"]).register(() => store.manifest)
+  yield* define(commands.ack).register(({ consumerId, done, versionId, ...details }) =>
     store.acknowledge(consumerId, versionId, details).pipe(
       Effect.tapErrorTag("vitrine/InvalidConsumerId", ({ message }) => warnOfScreen(message)),
       Effect.tapErrorTag("vitrine/TooManyLeases", ({ message }) => warnOfScreen(message)),
@@ -58,34 +60,34 @@ export const registerCommands = Effect.fnUntraced(function* (
       Effect.zipRight(screenActions.answer(consumerId, { ...details, done }))
     )
   )
-  yield* commands.keep.register(({ versionId }) => Effect.as(store.keep(versionId), null))
-  yield* commands.screen.register((asked) => Effect.as(screenActions.ask(asked), null))
+  yield* define(commands.keep).register(({ versionId }) => Effect.as(store.keep(versionId), null))
+  yield* define(commands.screen).register((asked) => Effect.as(screenActions.ask(asked), null))
   yield* registerWithChanges(name)
 })
 
 /** Registers the commands that need only the versions on disk, until the scope ends. */
 export const registerOnDisk = Effect.fnUntraced(function* (name: string) {
   yield* registerUndo(name)
-  yield* contentCommands(name).versions.register(() => Undo.versions)
+  yield* define(contentCommands(name).versions).register(() => Undo.versions)
 })
 
 /** The same commands for a running controller: its list of versions has their latest changes, which it keeps. */
 export const registerWithChanges = Effect.fnUntraced(function* (name: string) {
   const { withChanges } = yield* registerUndo(name)
-  yield* contentCommands(name).versions.register(() => Effect.flatMap(Undo.versions, withChanges))
+  yield* define(contentCommands(name).versions).register(() => Effect.flatMap(Undo.versions, withChanges))
 })
 
 /** Registers all of them except the list of versions. */
 const registerUndo = Effect.fnUntraced(function* (name: string) {
   const commands = contentCommands(name)
   const store = yield* VersionStore
-  yield* commands.verify.register(({ versionId }) => store.verify(versionId))
+  yield* define(commands.verify).register(({ versionId }) => store.verify(versionId))
   const comparing = yield* makeComparing
-  yield* commands.diff.register(comparing.diff)
-  yield* commands.rollback.register(Undo.rollback)
+  yield* define(commands.diff).register(comparing.diff)
+  yield* define(commands.rollback).register(Undo.rollback)
   const { hours } = (yield* (yield* ControllerState).state).system
-  yield* commands.hold.register(Undo.hold(zoneOf(hours)))
-  yield* commands.release.register(Undo.release)
-  yield* commands.resume.register(Undo.resume)
+  yield* define(commands.hold).register(Undo.hold(zoneOf(hours)))
+  yield* define(commands.release).register(Undo.release)
+  yield* define(commands.resume).register(Undo.resume)
   return comparing
 })

@@ -12,7 +12,7 @@ import { sizeText } from "../../internal/readable.ts"
 import { request } from "../../internal/Schedules.ts"
 import { OptionalErrorChain } from "../../internal/SerializedError.ts"
 import { errorCode } from "../../internal/serializeError.ts"
-import { reportWait } from "../../services/WaitObserver.ts"
+import { WaitObserver } from "../../services/WaitObserver.ts"
 import { type Headers, maxHeaderBytes } from "./headers.ts"
 import { LocalAddressRefused } from "./localAddress.ts"
 
@@ -37,7 +37,11 @@ const retries = Schedule.identity<unknown>().pipe(
     if (!isRetryable(failure)) return Effect.succeed(pause)
     const longer = Duration.max(pause, failure.retryAfter)
     return Effect.logDebug(`${failure.message}. Trying again in ${Duration.format(longer)}`).pipe(
-      Effect.zipRight(reportWait("retry", Duration.toMillis(longer))),
+      Effect.zipRight(
+        Effect.flatMap(WaitObserver, ({ waiting }) =>
+          waiting({ reason: "retry", millis: Duration.toMillis(longer) })
+        )
+      ),
       Effect.as(longer)
     )
   })

@@ -6,10 +6,11 @@ import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import { type Command, CommandBus, parseCommand } from "../../services/CommandBus.ts"
+import { type Command, CommandBus } from "../../services/CommandBus.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import { BadRequest, CommandNotAllowed, type RequestError } from "../http/errors.ts"
 import { json, result } from "../http/Responses.ts"
+import { parseCommand } from "../memory/definedCommands.ts"
 import { forOwner, type HttpTransportOptions } from "./HttpTransportOptions.ts"
 
 type Response = HttpServerResponse.HttpServerResponse

@@ -23,10 +23,9 @@ import {
   CommandUnavailable,
   type DispatchError,
   type DispatchOptions,
-  decodeCommandFields,
-  failedBy,
   UnknownCommand
 } from "../../services/CommandBus.ts"
+import { decodeCommandFields, failedBy } from "./definedCommands.ts"
 
 type Run = (command: Command, options: DispatchOptions) => Effect.Effect<unknown, DispatchError>
 

@@ -10,7 +10,8 @@ import * as PubSub from "effect/PubSub"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { makeEventRing, maxEvents } from "../../internal/keptEvents.ts"
-import { type BusEvent, EventBus, feed } from "../../services/EventBus.ts"
+import { type BusEvent, EventBus } from "../../services/EventBus.ts"
+import { feed } from "./definedEvents.ts"
 
 /**
  * A bus that never fails. One synchronous step numbers an event and hands it to every subscriber. Feeds end with the

@@ -9,7 +9,7 @@ import * as FiberId from "effect/FiberId"
 import * as Layer from "effect/Layer"
 import { monotonicMillis } from "../../internal/monotonicMillis.ts"
 import { type Pacer, RequestPacing } from "../../services/RequestPacing.ts"
-import { reportWait } from "../../services/WaitObserver.ts"
+import { WaitObserver } from "../../services/WaitObserver.ts"
 
 /**
  * A pace of its own for each build of this layer. Requests of other processes with the same key do not count.
@@ -39,7 +39,9 @@ const makePacer = (): ((interval: Duration.Duration) => Pacer) => {
   /** Reports the end of the wait, unless the same end was reported before. Returns the reported end. */
   const report = (now: number, reported = 0): Effect.Effect<number> =>
     now < free && reported !== free
-      ? Effect.as(reportWait(now < heldUntil ? "penalty" : "pacing", free - now), free)
+      ? Effect.flatMap(WaitObserver, ({ waiting }) =>
+          Effect.as(waiting({ reason: now < heldUntil ? "penalty" : "pacing", millis: free - now }), free)
+        )
       : Effect.succeed(reported)
 
   const start = (interval: Duration.Duration, reportedBefore: number): Effect.Effect<void> =>

@@ -1,5 +1,5 @@
 /**
- * The event bus, and events of a type on any bus.
+ * The event bus, events of a type on any bus, and feeds of events.
  */
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
@@ -9,7 +9,13 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { issueText, placedIssues } from "../../internal/Options.ts"
 import { makeWarnOnce } from "../../internal/warnOnce.ts"
-import { type BusEvent, type DefinedEvent, EventBus, EventBusError } from "../../services/EventBus.ts"
+import {
+  type BusEvent,
+  type DefinedEvent,
+  EventBus,
+  EventBusError,
+  type Feed
+} from "../../services/EventBus.ts"
 
 export * from "../../services/EventBus.ts"
 
@@ -53,3 +59,16 @@ const invalidPayload = (name: string) => (error: ParseResult.ParseError) =>
     action: "publish",
     detail: `The payload of "${name}" is wrong: ${issueText(placedIssues(error))}`
   })
+
+/**
+ * A feed of these events that begins at the sequence `first`. A wrapper that changes the events of a feed passes on its
+ * `first`: the operators of `Stream` drop it.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const feed = (events: Stream.Stream<BusEvent, EventBusError>, first: number | undefined): Feed =>
+  Object.assign(
+    Stream.suspend(() => events),
+    { first }
+  )

@@ -21,7 +21,6 @@ import { mapDiskError, readIfThere, refuseLink } from "../../files/versionStoreE
 import { issueText, placedIssues } from "../../internal/Options.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import {
-  activeIn,
   type Hold,
   Manifest,
   type ManifestState,
@@ -81,6 +80,10 @@ export const disk = Effect.map(
   Effect.context<Disk>(),
   Context.pick(DownloadsFolder, VersionFolders, ManifestFile, FileSystem.FileSystem)
 )
+
+/** The manifest, if it names an existing version. */
+export const activeIn = (state: ManifestState): Option.Option<Manifest> =>
+  state.status === "ok" ? Option.some(state.manifest) : Option.none()
 
 /** The latest version: the waiting one if a version is held, or else the active one. */
 export const latestOf = ({ held, versionId }: Manifest): VersionId => held?.waiting ?? versionId

@@ -12,7 +12,8 @@ import { syncDirectory, syncTree } from "../../files/durable.ts"
 import { fileListName, type WrittenList } from "../../files/FileList.ts"
 import { move as moveTo, remove } from "../../files/systemError.ts"
 import { mapDiskError } from "../../files/versionStoreError.ts"
-import { timeOf, type VersionId, type VersionSource, VersionStoreError } from "../../services/VersionStore.ts"
+import { versionTime } from "../../internal/schemas.ts"
+import { type VersionId, type VersionSource, VersionStoreError } from "../../services/VersionStore.ts"
 import { filesIn, makeList } from "./fileLists.ts"
 import { writeLatest } from "./Hold.ts"
 import { latestOf, ManifestFile, manifestOf } from "./ManifestFile.ts"
@@ -132,7 +133,9 @@ export const nextVersionId = (now: number, existing: ReadonlyArray<VersionId>): 
   }
   const second = latest.slice(0, candidate.length)
   const suffix = Number(latest.slice(candidate.length + 1)) + 1
-  return suffix <= maxSuffix ? `${second}-${String(suffix).padStart(2, "0")}` : compact(timeOf(second) + 1000)
+  return suffix <= maxSuffix
+    ? `${second}-${String(suffix).padStart(2, "0")}`
+    : compact(versionTime(second) + 1000)
 }
 
 const maxSuffix = 99

@@ -10,8 +10,8 @@ import * as Schema from "effect/Schema"
 import { readPlainText } from "../../files/readPlainText.ts"
 import { optional, timestamp } from "../../internal/schemas.ts"
 import type { ContentState } from "../../services/Slices.ts"
-import { activeIn, keptIn, type VersionStore } from "../../services/VersionStore.ts"
-import { latestOf } from "./ManifestFile.ts"
+import type { KeptSource, VersionStore } from "../../services/VersionStore.ts"
+import { activeIn, latestOf } from "./ManifestFile.ts"
 
 export const SourceNote = Schema.Struct({
   sourceId: Schema.String,
@@ -50,8 +50,16 @@ const oldBy =
     return note === undefined ? keptSince : note.failingSince
   }
 
-const kept = (sources: ReadonlyArray<Listed>, since: ReturnType<typeof oldBy>) =>
-  keptIn(sources.map((source) => ({ sourceId: source.sourceId, keptSince: since(source) })))
+const kept = (
+  sources: ReadonlyArray<Listed>,
+  sinceOf: ReturnType<typeof oldBy>
+): { readonly kept: ReadonlyArray<KeptSource> | undefined } => {
+  const kept = sources.flatMap((source) => {
+    const since = sinceOf(source)
+    return since === undefined ? [] : [{ sourceId: source.sourceId, since }]
+  })
+  return { kept: kept.length === 0 ? undefined : kept }
+}
 
 /**
  * Gives since when the content of a source in this version is old. The notes are about the latest version. For older

@@ -15,10 +15,9 @@ import { notice } from "../../../src/layers/documents/warnings.ts"
 import * as HttpClientNode from "../../../src/layers/httpClient/HttpClientNode.ts"
 import type { FetchTarget, PreviousContent, SourceProgress } from "../../../src/services/ContentSource.ts"
 import type { SourceError } from "../../../src/services/SourceError.ts"
-import { note } from "../../../src/services/Warning.ts"
 import { withLog } from "../../support/logged.ts"
 import { filesIn } from "../../support/media.ts"
-import { textsOf } from "../../support/warnings.ts"
+import { note, textsOf } from "../../support/warnings.ts"
 
 const run = Effect.provide(Layer.merge(NodeContext.layer, HttpClientNode.layer))
 

@@ -19,8 +19,7 @@ import { type Links, linkRecords } from "../../../src/layers/documents/linkRecor
 import { notice, withWarnings } from "../../../src/layers/documents/warnings.ts"
 import * as HttpClientNode from "../../../src/layers/httpClient/HttpClientNode.ts"
 import type { SourceError } from "../../../src/services/SourceError.ts"
-import { note } from "../../../src/services/Warning.ts"
-import { textsOf } from "../../support/warnings.ts"
+import { note, textsOf } from "../../support/warnings.ts"
 
 const list = (name: string, records: ReadonlyArray<unknown>): Document<never> => ({
   name,

@@ -7,7 +7,7 @@ it.effect("a wait is reported with the progress so far, and disappears with the 
   Effect.gen(function* () {
     const told: Array<SourceProgress> = []
     const progress = yield* makeProgressReporter(2, (step) => Effect.sync(() => told.push(step)))
-    const wait = { reason: "penalty", until: 30_000 } as const
+    const wait = { reason: "penalty", millis: 30_000 } as const
     yield* progress.waiting(wait)
     expect(told).toEqual([])
     yield* progress.report({ document: "Rooms", records: 1 })

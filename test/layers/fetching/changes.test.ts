@@ -13,17 +13,17 @@ import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import { changesSince } from "../../../src/layers/documents/DocumentSource.ts"
 import * as Content from "../../../src/layers/fetching/Content.ts"
 import * as RequestPacingMemory from "../../../src/layers/memory/RequestPacingMemory.ts"
 import { source } from "../../../src/layers/sources/function/source.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { ContentDiff } from "../../../src/services/ContentDiff.ts"
-import {
-  type ContentSource,
-  type ContentSourceDefinition,
-  changesSince,
-  type FetchedSource,
-  type SourceChanges
+import type {
+  ContentSource,
+  ContentSourceDefinition,
+  FetchedSource,
+  SourceChanges
 } from "../../../src/services/ContentSource.ts"
 import { withAdvancingClock } from "../../../src/testing/advancingClock.ts"
 import { contentState, fetch, follow, services } from "../../support/content.ts"

@@ -27,7 +27,7 @@ import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { EventBus } from "../../../src/services/EventBus.ts"
 import { TableError, TableSourceClient } from "../../../src/services/TableSourceClient.ts"
 import { VersionStore } from "../../../src/services/VersionStore.ts"
-import { reportWait } from "../../../src/services/WaitObserver.ts"
+import { WaitObserver } from "../../../src/services/WaitObserver.ts"
 import * as TableSourceClientMemory from "../../../src/testing/TableSourceClientMemory.ts"
 import { withCountedFiles } from "../../support/countedFiles.ts"
 import { withJumpingClock } from "../../support/jumpingClock.ts"
@@ -54,7 +54,11 @@ const makeTables = (id: string) =>
   Effect.map(TableSourceClientMemory.make(), (memory) => {
     const client = TableSourceClient.of({
       ...memory.client,
-      listPage: (request) => Effect.zipRight(reportWait("pacing", 215), memory.client.listPage(request))
+      listPage: (request) =>
+        Effect.zipRight(
+          Effect.flatMap(WaitObserver, ({ waiting }) => waiting({ reason: "pacing", millis: 215 })),
+          memory.client.listPage(request)
+        )
     })
     const make = Effect.provideService(
       TableSource.make({ id, tables: ["Objects"] }),

@@ -186,7 +186,8 @@ describe("RequestPacingMemory", () => {
       const watched = (name: string) =>
         Effect.fork(
           Effect.provideService(shared.take, WaitObserver, {
-            waiting: ({ reason, until }) => Effect.sync(() => told.push([name, reason, until]))
+            waiting: ({ millis, reason }) =>
+              Effect.map(Clock.currentTimeMillis, (now) => told.push([name, reason, now + millis]))
           })
         ).pipe(Effect.tap(() => Effect.yieldNow()))
       yield* watched("a")

@@ -24,11 +24,12 @@ import type { Cell, Hint, MistakePlace, WrongCell } from "../../../internal/mist
 import { printableLine } from "../../../internal/printable.ts"
 import type { TableRecord } from "../../../services/TableSourceClient.ts"
 import type { Violation } from "../../../services/Violation.ts"
-import { type Warning, warningOf } from "../../../services/Warning.ts"
+import type { Warning } from "../../../services/Warning.ts"
 import { placeOfViolation } from "../../status/contentText.ts"
 import type { RecordPlace } from "../Document.ts"
 import { isInexact } from "../readText.ts"
 import { isSpreadsheetError } from "../textMistakes.ts"
+import { warningOf } from "../warnings.ts"
 import {
   type CellTests,
   type FieldSchema,

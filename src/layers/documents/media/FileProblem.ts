@@ -7,10 +7,11 @@ import * as Schema from "effect/Schema"
 import { mistake, mistakeText } from "../../../internal/mistake.ts"
 import { excerpt } from "../../../internal/printable.ts"
 import { OptionalErrorChain } from "../../../internal/SerializedError.ts"
-import { failureAbout, SourceError } from "../../../services/SourceError.ts"
-import { type Warning, warningOf } from "../../../services/Warning.ts"
+import { SourceError } from "../../../services/SourceError.ts"
+import type { Warning } from "../../../services/Warning.ts"
 import type { DownloadFailed } from "../../httpClient/httpFailure.ts"
 import { mistakePlace, Place, subjectOf } from "../Document.ts"
+import { failureAbout, warningOf } from "../warnings.ts"
 import { fieldOf, type Trail } from "./PathPattern.ts"
 
 /** The place of a link; `trail` leads there in the record, or else in the document. */

@@ -27,11 +27,12 @@ import {
   SourceFolder
 } from "../../../services/ContentSource.ts"
 import type { SourceError } from "../../../services/SourceError.ts"
-import { type Warning, warningOf } from "../../../services/Warning.ts"
+import type { Warning } from "../../../services/Warning.ts"
 import { failedIn } from "../Document.ts"
 import type { DocumentOnDisk, DocumentPart } from "../documentFile.ts"
 import * as Images from "../images/Images.ts"
 import { filesAtOnce } from "../progress.ts"
+import { warningOf } from "../warnings.ts"
 import { type LinkPlace, problemAt, sourceErrorOf, type WantedFile, warningsOf } from "./FileProblem.ts"
 import { type Finding, type FoundMedia, type FoundPicture, makeChange, pictureKey } from "./findMedia.ts"
 import { keyOf, rulesOf } from "./links.ts"

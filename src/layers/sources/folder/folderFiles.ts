@@ -15,10 +15,11 @@ import * as Effect from "effect/Effect"
 import { toError } from "../../../files/fileBatch.ts"
 import { explain, isPassing } from "../../../files/systemError.ts"
 import { mistake } from "../../../internal/mistake.ts"
-import { failureAbout, type SourceError } from "../../../services/SourceError.ts"
+import type { SourceError } from "../../../services/SourceError.ts"
 import { inMemory } from "../../documents/media/fileKinds.ts"
 import { isShownType, typeOfPath } from "../../documents/media/mediaTypes.ts"
 import { type Flaw, verdictOf } from "../../documents/media/verdict.ts"
+import { failureAbout } from "../../documents/warnings.ts"
 import {
   type FolderFile,
   type FolderInUse,

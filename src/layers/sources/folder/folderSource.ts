@@ -29,8 +29,7 @@ import {
   type ContentSourceDefinition,
   type FetchTarget
 } from "../../../services/ContentSource.ts"
-import { failureAbout, SourceError } from "../../../services/SourceError.ts"
-import { warningOf } from "../../../services/Warning.ts"
+import { SourceError } from "../../../services/SourceError.ts"
 import { type Document, Keys, Value } from "../../documents/Document.ts"
 import {
   type DocumentConfig,
@@ -48,7 +47,7 @@ import { isShownType } from "../../documents/media/mediaTypes.ts"
 import * as PathPattern from "../../documents/media/PathPattern.ts"
 import { isUseless } from "../../documents/media/verdict.ts"
 import { failureOf } from "../../documents/sourceErrors.ts"
-import { notice } from "../../documents/warnings.ts"
+import { failureAbout, notice, warningOf } from "../../documents/warnings.ts"
 import { type FolderCalls, makeFolderCalls } from "./folderCalls.ts"
 import { documentName, type FolderFile, FolderInUse, type FolderLook, printablePath } from "./lookAtFolder.ts"
 import { makeNamedFiles, type NamedFiles } from "./namedFiles.ts"

@@ -17,7 +17,8 @@ import { type Code, type Fields, type Mistake, mistake, sentenceOf } from "../..
 import { printableLine } from "../../../internal/printable.ts"
 import { OptionalErrorChain } from "../../../internal/SerializedError.ts"
 import { errorCode } from "../../../internal/serializeError.ts"
-import { failureAbout, SourceError } from "../../../services/SourceError.ts"
+import { SourceError } from "../../../services/SourceError.ts"
+import { failureAbout } from "../../documents/warnings.ts"
 import type { FolderCalls } from "./folderCalls.ts"
 
 /** The properties that show whether a file is unchanged. */

@@ -13,12 +13,13 @@ import { mistake } from "../../../internal/mistake.ts"
 import type { MistakePlace } from "../../../internal/mistakeParts.ts"
 import { makeGiveWay } from "../../../internal/nextTurn.ts"
 import { excerpt } from "../../../internal/printable.ts"
-import { type Warning, warningOf } from "../../../services/Warning.ts"
+import type { Warning } from "../../../services/Warning.ts"
 import { mapParts } from "../../documents/jsonValues.ts"
 import { decode, isElsewhere } from "../../documents/media/links.ts"
 import { isShownType } from "../../documents/media/mediaTypes.ts"
 import * as PathPattern from "../../documents/media/PathPattern.ts"
 import { bare, visible } from "../../documents/names.ts"
+import { warningOf } from "../../documents/warnings.ts"
 
 /** The existing files. */
 export interface NamedFiles {

@@ -17,11 +17,7 @@ import { expects, omittable, optional } from "../../../internal/Options.ts"
 import { printableLine } from "../../../internal/printable.ts"
 import { withTimeout } from "../../../internal/Schedules.ts"
 import { messageOf } from "../../../internal/SerializedError.ts"
-import {
-  type ContentSourceDefinition,
-  changesSince,
-  type FetchTarget
-} from "../../../services/ContentSource.ts"
+import type { ContentSourceDefinition, FetchTarget } from "../../../services/ContentSource.ts"
 import { SourceError } from "../../../services/SourceError.ts"
 import { type Document, Records, Value } from "../../documents/Document.ts"
 import {
@@ -171,12 +167,9 @@ const make = Effect.fnUntraced(function* (options: SourceOptions) {
   return yield* DocumentSource.make({
     options,
     open,
-    ...(poll === undefined
-      ? {}
-      : {
-          poll: (before: Option.Option<string>) =>
-            Effect.map(ask(poll), (answer) => changesSince(before, String(answer)))
-        })
+    poll:
+      poll &&
+      ((before) => Effect.map(ask(poll), (answer) => DocumentSource.changesSince(before, String(answer))))
   }).pipe(Effect.provide(environment))
 })
 

@@ -19,16 +19,16 @@ import * as Schema from "effect/Schema"
 import { mistake } from "../../../internal/mistake.ts"
 import { excerpt } from "../../../internal/printable.ts"
 import type { RecordKey } from "../../../internal/recordKey.ts"
-import { type ContentSourceDefinition, changesSince } from "../../../services/ContentSource.ts"
+import type { ContentSourceDefinition } from "../../../services/ContentSource.ts"
 import type { SourceError } from "../../../services/SourceError.ts"
-import { type Warning, warningOf } from "../../../services/Warning.ts"
+import type { Warning } from "../../../services/Warning.ts"
 import { withoutUnpublished } from "../../documents/cms.ts"
 import { type Document, Value } from "../../documents/Document.ts"
 import { define } from "../../documents/DocumentOptions.ts"
 import * as DocumentSource from "../../documents/DocumentSource.ts"
 import { type JsonObject, mapObjects } from "../../documents/jsonValues.ts"
 import type { MediaObject, MediaReader } from "../../documents/media/placeMedia.ts"
-import { notice } from "../../documents/warnings.ts"
+import { notice, warningOf } from "../../documents/warnings.ts"
 import { type Ask, makeAsk } from "./api.ts"
 import { makeLiveEvents } from "./liveEvents.ts"
 import { SanityOptions, type SanitySourceConfig } from "./SanityOptions.ts"
@@ -126,7 +126,7 @@ const probe = '{"count": count(*), "last": *|order(_updatedAt desc)[0]{_id,_rev,
 /** Drafts and releases are counted as separate documents. Otherwise a discarded draft would change neither figure. */
 const poll = (ask: Ask, perspective: SanityOptions["perspective"], before: Option.Option<string>) =>
   Effect.map(ask({ groq: probe, perspective: perspective === "published" ? "published" : "raw" }), (result) =>
-    changesSince(before, JSON.stringify(result))
+    DocumentSource.changesSince(before, JSON.stringify(result))
   )
 
 /** The dataset of assets. */

@@ -20,7 +20,6 @@ import {
   type TableRecord,
   type TableSourceClient
 } from "../../../services/TableSourceClient.ts"
-import { warningOf } from "../../../services/Warning.ts"
 import { type Document, failedIn, Keys, Records } from "../../documents/Document.ts"
 import {
   expectedSchema,
@@ -30,7 +29,7 @@ import {
 import type { CheckedTable } from "../../documents/expect/TableCheck.ts"
 import { fill } from "../../documents/jsonValues.ts"
 import { keyValues } from "../../documents/keyValues.ts"
-import { notice } from "../../documents/warnings.ts"
+import { notice, warningOf } from "../../documents/warnings.ts"
 import { ListChanged, readList } from "../../documents/wholeList.ts"
 import { localPathField } from "./Attachments.ts"
 import { fieldsOf, type TableSourceOptions } from "./TableSourceOptions.ts"

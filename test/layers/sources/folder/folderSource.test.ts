@@ -31,14 +31,13 @@ import * as RequestPacingMemory from "../../../../src/layers/memory/RequestPacin
 import { type FolderSourceConfig, folderSource } from "../../../../src/layers/sources/folder/folderSource.ts"
 import { HasDevServer } from "../../../../src/services/ContentServer.ts"
 import { BaseFolder, type FetchTarget, type PreviousContent } from "../../../../src/services/ContentSource.ts"
-import { note } from "../../../../src/services/Warning.ts"
 import { withAdvancingClock } from "../../../../src/testing/advancingClock.ts"
 import { contentSourceContract } from "../../../../src/testing/contentSourceContract.ts"
 import { withLog } from "../../../support/logged.ts"
 import * as ScriptedServer from "../../../support/ScriptedServer.ts"
 import { sha256 } from "../../../support/sha256.ts"
 import { somebodySleepsFor } from "../../../support/waiting.ts"
-import { textsOf } from "../../../support/warnings.ts"
+import { note, textsOf } from "../../../support/warnings.ts"
 
 const environment = Layer.mergeAll(NodeContext.layer, HttpClientNode.layer, RequestPacingMemory.layer)
 const run = Effect.provide(environment)

@@ -7,10 +7,10 @@ import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import * as CommandBusMemory from "../../src/layers/memory/CommandBusMemory.ts"
-import * as EventBus from "../../src/layers/memory/definedEvents.ts"
-import * as EventBusMemory from "../../src/layers/memory/EventBusMemory.ts"
-import * as CommandBus from "../../src/services/CommandBus.ts"
+import * as CommandBusMemory from "../../../src/layers/memory/CommandBusMemory.ts"
+import * as CommandBus from "../../../src/layers/memory/definedCommands.ts"
+import * as EventBus from "../../../src/layers/memory/definedEvents.ts"
+import * as EventBusMemory from "../../../src/layers/memory/EventBusMemory.ts"
 
 /** Both fields are text on the bus. */
 const Opening = Schema.Struct({ at: Schema.Date, seats: Schema.NumberFromString })

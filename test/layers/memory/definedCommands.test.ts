@@ -4,7 +4,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { decodeCommandFields, parseCommand } from "../../src/services/CommandBus.ts"
+import { decodeCommandFields, parseCommand } from "../../../src/layers/memory/definedCommands.ts"
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 
