@@ -10,26 +10,30 @@ const parse = Schema.decodeOption(Schema.parseJson())
 /** Values of `status` and `result`. */
 const failures: ReadonlySet<unknown> = new Set(["error", "fail", "failed", "failure"])
 
+/** A sign-in page, or one that leads to it, in the place of the receiver: of a guest network for example. */
+const signIn = /^\s*<.*(<form\b|http-equiv=["']?refresh)/is
+
 /** Up to here, a `code` may be a status of HTTP that is no failure. */
 const lastSuccess = 299
 
 /**
  * Whether the body of a successful response says that the alert was not delivered: `ok` or `success` that is false, an
- * `errcode` that is not 0, a `code` of a failure, an `error`, a failed `status`, or the text of Teams. Any other body, or
- * none, counts as accepted.
+ * `errcode` that is not 0, a `code` of a failure, an `error`, `errors`, a failed `status`, the text of Teams, or a sign-in
+ * page. Any other body, or none, counts as accepted.
  */
 export const isRefusal = (body: string): boolean =>
   Option.match(parse(body), {
-    onNone: () => body.includes("delivery failed with error"),
+    onNone: () => body.includes("delivery failed with error") || signIn.test(body),
     onSome: (said) => {
       if (!Predicate.isRecord(said)) return false
-      const { code, errcode, error, ok, result, status, success } = said
+      const { code, errcode, error, errors, ok, result, status, success } = said
       return (
         ok === false ||
         success === false ||
         (Predicate.isNumber(errcode) && errcode !== 0) ||
         (Predicate.isNumber(code) && code > lastSuccess) ||
         (Predicate.isString(error) ? error !== "" : Predicate.isRecord(error)) ||
+        (Array.isArray(errors) && errors.length > 0) ||
         failures.has(status) ||
         failures.has(result)
       )

@@ -10,8 +10,11 @@ import type { GlobalState, Section } from "../../services/StatusSnapshot.ts"
 import { errorsFirst, firstRows, kv, muteText } from "./rows.ts"
 import { mutesOf as slicesOfMutes } from "./slices.ts"
 
-/** How many problems are kept, the most important first. The counts of the last 256 ended problems are kept too. */
+/** How many problems are listed, the most important first. The counts of the last 256 ended problems are kept too. */
 export const maxProblems = 256
+
+/** How many problems are remembered: also those that were listed, and for which the list has no room now. */
+const maxRemembered = 2 * maxProblems
 
 /** Identifies a problem as long as it continues, although its text may change. */
 export const keyOf = ({ code, player = "", subject, text }: Problem): string =>
@@ -50,17 +53,18 @@ const firstOf = <P>(all: ReadonlyArray<P>, problemOf: (one: P) => Problem): Read
 
 /**
  * `problems` are the present ones, the most important first; `now` is in ISO 8601, UTC. If several have the same key,
- * the first is kept.
+ * the first is kept. A problem that is missing in a full list may continue.
  */
 export const compare = (before: StandingProblems, problems: ReadonlyArray<Problem>, now: string): Found => {
   const standing = firstOf(problems, identity)
   const changed = [...standing].flatMap(
     ([key, problem]) => changeOf(key, before.get(key), problem, now) ?? []
   )
-  const over = [...before].flatMap(
-    ([key, problem]): ReadonlyArray<ProblemChange> =>
-      standing.has(key) ? [] : [{ _tag: "Over", key, problem, endedAt: now }]
-  )
+  const missing = [...before].filter(([key]) => !standing.has(key))
+  if (standing.size >= maxProblems) {
+    return { standing: new Map([...standing, ...missing].slice(0, maxRemembered)), changes: changed }
+  }
+  const over = missing.map(([key, problem]): ProblemChange => ({ _tag: "Over", key, problem, endedAt: now }))
   return { standing, changes: [...over, ...changed] }
 }
 
@@ -173,19 +177,28 @@ export const remember = (
       return [key, { plugin, problem: { ...problem, since, count } }] as const
     })
   )
+  /** Known problems that continue, and for which the list has no room. */
+  const left = new Map(
+    found.flatMap(({ problem }) => {
+      const key = keyOf(problem)
+      const known = present.has(key) ? undefined : before.standing.get(key)
+      return known === undefined ? [] : [[key, known] as const]
+    })
+  )
   const unseen = [...before.standing].flatMap(([key, missing]) => {
-    const reason = present.has(key) ? undefined : unwatched(missing)
+    const reason = present.has(key) || left.has(key) ? undefined : unwatched(missing)
     return reason === undefined
       ? []
       : [[key, { ...missing, problem: { ...missing.problem, unwatched: reason } }] as const]
   })
-  const standing = new Map([...present, ...unseen].slice(0, maxProblems))
+  const listed = [...present, ...unseen].slice(0, maxProblems)
+  const standing = new Map([...listed, ...left].slice(0, maxRemembered))
   const ended = [...before.standing].flatMap(([key, { problem }]) =>
     standing.has(key) ? [] : [[key, problem.count] as const]
   )
   const over = [...before.over].filter(([key]) => !standing.has(key))
   return {
-    problems: errorsFirst([...standing.values()].map(({ problem }) => problem)),
+    problems: errorsFirst(listed.map(([, { problem }]) => problem)),
     remembered: { ...before, standing, over: new Map([...over, ...ended].slice(-maxProblems)) }
   }
 }

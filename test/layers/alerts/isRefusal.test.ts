@@ -12,6 +12,19 @@ describe("a receiver that responds with a success", () => {
     ["Zulip", '{"result":"error","msg":"Malformed API key"}'],
     ["JSend", '{"status":"fail","data":{"title":"A title is required"}}'],
     [
+      "PagerDuty",
+      '{"status":"invalid event","message":"Event object is invalid","errors":["no routing_key"]}'
+    ],
+    ["GraphQL", '{"errors":[{"message":"not authenticated"}]}'],
+    [
+      "the sign-in page of a guest network",
+      '<!doctype html><html><title>Museum guests</title><form action="/login"><input name="code"></form></html>'
+    ],
+    [
+      "a page that leads to one",
+      '<html><meta http-equiv="refresh" content="0; url=http://wifi.example/"></html>'
+    ],
+    [
       "Teams",
       "Webhook message delivery failed with error: Microsoft Teams endpoint returned HTTP error 429 with ContextId tcid=1"
     ]
@@ -26,6 +39,7 @@ describe("a receiver that responds with a success", () => {
     "null",
     "[]",
     "<html>Message received</html>",
+    '{"status":"success","errors":[]}',
     '{"ok":true,"error":null}',
     '{"errcode":0,"errmsg":"ok"}',
     '{"StatusCode":0,"StatusMessage":"success","code":0,"data":{},"msg":"success"}',

@@ -96,6 +96,16 @@ describe("problems that are remembered", () => {
     ])
   })
 
+  it("are not over if others fill the list, and keep their time", () => {
+    const many = Array.from({ length: 20 }, (_, index) => warning(`${index}`))
+    const errors = Array.from({ length: maxProblems }, (_, index) =>
+      warning(`e${index}`, { severity: "error" })
+    )
+    const [, full, after] = roundsOf(many, [...errors, ...many], many)
+    expect(full).toHaveLength(maxProblems)
+    expect(after).toEqual(many.map((problem) => ({ ...problem, since: "at 0", count: 1 })))
+  })
+
   it("count each begin after an end", () => {
     const subjects = FastCheck.uniqueArray(FastCheck.constantFrom("x", "y", "z"))
     FastCheck.assert(
@@ -173,6 +183,23 @@ describe("problems that are compared", () => {
   it("are at most 256", () => {
     const many = Array.from({ length: 1000 }, (_, index) => problemOf("lamp", String(index)))
     expect(compare(none, many, "now").standing.size).toBe(maxProblems)
+  })
+
+  it("are not over while a full list may leave them out", () => {
+    const errors = Array.from({ length: maxProblems }, (_, index) =>
+      warning(`e${index}`, { severity: "error" })
+    )
+    const begun = compare(new Map(), [warning("left"), warning("right")], "at 0")
+    const full = compare(begun.standing, [...errors, warning("left"), warning("right")], "at 1")
+    expect(full.changes.filter(({ _tag }) => _tag === "Over")).toEqual([])
+    const after = compare(full.standing, [warning("right")], "at 2")
+    expect(after.changes).toHaveLength(maxProblems + 1)
+    expect(after.changes).toContainEqual({
+      _tag: "Over",
+      key: keyOf(warning("left")),
+      problem: warning("left"),
+      endedAt: "at 2"
+    })
   })
 
   it("begin and end in turn, and result in the current problems", () => {
