@@ -135,7 +135,7 @@ export const ComparedVersion = Schema.Struct({
   /** The first changes in words, four lines at most. */
   changes: Schema.Array(Schema.String)
 })
-export type ComparedVersion = typeof ComparedVersion.Type
+export interface ComparedVersion extends Schema.Schema.Type<typeof ComparedVersion> {}
 
 /**
  * There are no two versions to compare.

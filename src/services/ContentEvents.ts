@@ -38,7 +38,7 @@ export const FetchOutcome = Schema.Struct({
   kept: optional(Schema.Array(KeptSource)),
   durationMs
 })
-export type FetchOutcome = typeof FetchOutcome.Type
+export interface FetchOutcome extends Schema.Schema.Type<typeof FetchOutcome> {}
 
 /**
  * A fetch that failed; the payload of `content:fetch:error`.
@@ -65,10 +65,145 @@ export const SourceOutcome = Schema.Struct({
   warnings: optional(Schema.Array(Warning)),
   durationMs
 })
-export type SourceOutcome = typeof SourceOutcome.Type
+export interface SourceOutcome extends Schema.Schema.Type<typeof SourceOutcome> {}
 
 const event = <Name extends string, A extends object>(name: Name, payload: Schema.Schema<A>) =>
   Schema.Struct({ name: Schema.Literal(name), payload })
+
+/**
+ * The active version: when the controller is ready, and whenever another version becomes active.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const VersionPromoted = event(
+  "content:version:promoted",
+  Manifest.pick("versionId", "versionPath", "generatedAt")
+)
+export interface VersionPromoted extends Schema.Schema.Type<typeof VersionPromoted> {}
+
+/**
+ * The changes in the active version, some time after its announcement; not at the start.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const VersionCompared = event("content:version:compared", ComparedVersion)
+export interface VersionCompared extends Schema.Schema.Type<typeof VersionCompared> {}
+
+/**
+ * The active version stays, because the content of a source does not meet the expectations. At each such fetch.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const VersionRejected = event(
+  "content:version:rejected",
+  Schema.Struct({
+    timestamp,
+    sourceId,
+    error: SerializedError,
+    /** Ten at most; the message of the error says how many more there are. */
+    violations: Schema.NonEmptyArray(Violation)
+  })
+)
+export interface VersionRejected extends Schema.Schema.Type<typeof VersionRejected> {}
+
+/**
+ * A fetch begins.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const FetchStarted = event("content:fetch:start", Schema.Struct({ timestamp }))
+export interface FetchStarted extends Schema.Schema.Type<typeof FetchStarted> {}
+
+/**
+ * A fetch has succeeded.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const FetchDone = event("content:fetch:done", FetchOutcome)
+export interface FetchDone extends Schema.Schema.Type<typeof FetchDone> {}
+
+/**
+ * A fetch has failed.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const FetchFailed = event("content:fetch:error", FetchFailure)
+export interface FetchFailed extends Schema.Schema.Type<typeof FetchFailed> {}
+
+/**
+ * The fetch of a source begins.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const SourceStarted = event("content:source:start", Schema.Struct({ timestamp, sourceId }))
+export interface SourceStarted extends Schema.Schema.Type<typeof SourceStarted> {}
+
+/**
+ * The progress of the fetch of a source.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const SourceProgressed = event(
+  "content:source:progress",
+  Schema.Struct({ sourceId, ...SourceProgress.fields })
+)
+export interface SourceProgressed extends Schema.Schema.Type<typeof SourceProgressed> {}
+
+/**
+ * A source was fetched.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const SourceDone = event("content:source:done", SourceOutcome)
+export interface SourceDone extends Schema.Schema.Type<typeof SourceDone> {}
+
+/**
+ * A source could not be fetched.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const SourceFailed = event(
+  "content:source:error",
+  Schema.Struct({ timestamp, sourceId, error: SerializedError })
+)
+export interface SourceFailed extends Schema.Schema.Type<typeof SourceFailed> {}
+
+/**
+ * A content server has a new build of its page.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const PageBuilt = event("content:page:built", Schema.Struct({ build: Schema.String }))
+export interface PageBuilt extends Schema.Schema.Type<typeof PageBuilt> {}
+
+/**
+ * Somebody asks a screen for an action: the screen is to renew its ack, and the answer contains the action.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const ScreenAsked = event("content:screen:asked", AskedScreen)
+export interface ScreenAsked extends Schema.Schema.Type<typeof ScreenAsked> {}
+
+/**
+ * The answer to an ack of the screen has contained the actions.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const ScreenTaken = event("content:screen:taken", TakenByScreen)
+export interface ScreenTaken extends Schema.Schema.Type<typeof ScreenTaken> {}
 
 /**
  * The events of content, by name, with their payloads (docs/wire.md, section 6).
@@ -77,33 +212,31 @@ const event = <Name extends string, A extends object>(name: Name, payload: Schem
  * @category schemas
  */
 export const ContentEvent = Schema.Union(
-  /** The active version: when the controller is ready, and whenever another version becomes active. */
-  event("content:version:promoted", Manifest.pick("versionId", "versionPath", "generatedAt")),
-  /** The changes in the active version, some time after its announcement; not at the start. */
-  event("content:version:compared", ComparedVersion),
-  /** The active version stays, because the content of a source does not meet the expectations. At each such fetch. */
-  event(
-    "content:version:rejected",
-    Schema.Struct({
-      timestamp,
-      sourceId,
-      error: SerializedError,
-      /** Ten at most; the message of the error says how many more there are. */
-      violations: Schema.NonEmptyArray(Violation)
-    })
-  ),
-  event("content:fetch:start", Schema.Struct({ timestamp })),
-  event("content:fetch:done", FetchOutcome),
-  event("content:fetch:error", FetchFailure),
-  event("content:source:start", Schema.Struct({ timestamp, sourceId })),
-  event("content:source:progress", Schema.Struct({ sourceId, ...SourceProgress.fields })),
-  event("content:source:done", SourceOutcome),
-  event("content:source:error", Schema.Struct({ timestamp, sourceId, error: SerializedError })),
-  /** A content server has a new build of its page. */
-  event("content:page:built", Schema.Struct({ build: Schema.String })),
-  /** Somebody asks a screen for an action: the screen is to renew its ack, and the answer contains the action. */
-  event("content:screen:asked", AskedScreen),
-  /** The answer to an ack of the screen has contained the actions. */
-  event("content:screen:taken", TakenByScreen)
+  VersionPromoted,
+  VersionCompared,
+  VersionRejected,
+  FetchStarted,
+  FetchDone,
+  FetchFailed,
+  SourceStarted,
+  SourceProgressed,
+  SourceDone,
+  SourceFailed,
+  PageBuilt,
+  ScreenAsked,
+  ScreenTaken
 )
-export type ContentEvent = typeof ContentEvent.Type
+export type ContentEvent =
+  | VersionPromoted
+  | VersionCompared
+  | VersionRejected
+  | FetchStarted
+  | FetchDone
+  | FetchFailed
+  | SourceStarted
+  | SourceProgressed
+  | SourceDone
+  | SourceFailed
+  | PageBuilt
+  | ScreenAsked
+  | ScreenTaken

@@ -9,6 +9,7 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
 import { SerializedError } from "../internal/SerializedError.ts"
+import { optional } from "../internal/schemas.ts"
 import type { Command } from "./CommandBus.ts"
 import type { BusEvent } from "./EventBus.ts"
 import type { ScreenPicture } from "./ScreenPictures.ts"
@@ -174,7 +175,9 @@ export class IpcProtocolError extends Schema.TaggedError<IpcProtocolError>()("vi
  * @category errors
  */
 export class CommandRefused extends Schema.TaggedError<CommandRefused>()("vitrine/CommandRefused", {
-  description: SerializedError
+  description: SerializedError,
+  /** The error as JSON, if the definition of the command has a schema of it. */
+  failure: optional(Schema.Unknown)
 }) {
   override get name() {
     return this.description.name

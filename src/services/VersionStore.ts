@@ -105,7 +105,7 @@ export const Manifest = Schema.Struct({
   /** Missing if the active version did not wait to be released. */
   released: optional(Released)
 })
-export type Manifest = typeof Manifest.Type
+export interface Manifest extends Schema.Schema.Type<typeof Manifest> {}
 
 /**
  * The result of `content.manifest.read`.

@@ -91,7 +91,10 @@ export const make = (path: string): Effect.Effect<typeof IpcClient.Service> =>
       const { error } = yield* Effect.flatMap(textOf(response), (text) => decode(route, Refusal, text))
       // Other statuses, such as that of too many running commands, have a name if the error is that of a command.
       return yield* response.status === 500 || Predicate.hasProperty(error, "name")
-        ? new CommandRefused({ description: serializeError(error) })
+        ? new CommandRefused({
+            description: serializeError(error),
+            failure: Predicate.hasProperty(error, "failure") ? error.failure : undefined
+          })
         : garbled(`it refused the request. ${messageOf(error)}`)
     })
 

@@ -232,7 +232,9 @@ describe("the client of a controller's socket", () => {
         )
       )
       const error = yield* Effect.flip(client.dispatch({ type: "a" }))
-      expect(error).toEqual(new CommandRefused({ description: { name: "Error", message: "no" } }))
+      expect(error).toEqual(
+        new CommandRefused({ description: { name: "Error", message: "no" }, failure: undefined })
+      )
     })
   )
 

@@ -6,12 +6,15 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Metric from "effect/Metric"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/TestClock"
 import * as IpcServer from "../../../src/layers/control/IpcServer.ts"
 import * as SseFrame from "../../../src/layers/http/SseFrame.ts"
+import { define } from "../../../src/layers/memory/definedCommands.ts"
 import { CommandBus, CommandUnavailable } from "../../../src/services/CommandBus.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
+import { NoSuchWarning } from "../../../src/services/Warning.ts"
 import { liveScenario, publish, register, scenario, start } from "../../support/control.ts"
 import * as eventEngine from "../../support/eventEngine.ts"
 import { withLog } from "../../support/logged.ts"
@@ -116,6 +119,27 @@ describe("the controller's socket", () => {
       expect(unknown.message).toBe(
         'There is no command "content.fitch". Known are: content.broken, content.fetch, nothing.'
       )
+    })
+  )
+
+  scenario(
+    "gives the failure that the definition of a command describes",
+    Effect.gen(function* () {
+      const { client } = yield* start
+      const accept = define({
+        type: "content.accept",
+        fields: Schema.Struct({}),
+        success: Schema.Null,
+        failure: NoSuchWarning
+      })
+      const failure = new NoSuchWarning({ code: "gone:field", subject: "", warnings: [] })
+      yield* accept.register(() => failure)
+      const refusal = yield* Effect.flip(client.dispatch({ type: "content.accept" }))
+      expect(refusal).toMatchObject({
+        _tag: "vitrine/CommandRefused",
+        message: failure.message,
+        failure: Schema.encodeSync(NoSuchWarning)(failure)
+      })
     })
   )
 
