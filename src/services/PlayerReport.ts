@@ -133,6 +133,8 @@ export const PlayerReport = Schema.Struct({
   freeDisk: optional(amount),
   /** The errors first. */
   problems: list(ReportedProblem, (entries) => entries.slice(0, maxProblems)),
+  /** How many further problems it has; missing if `problems` has all. */
+  moreProblems: optional(amount),
   /** The worst first. */
   screens: list(ReportedScreen, (entries) => entries.slice(0, maxScreens)),
   /** Its last warnings and errors in the log, the oldest first. */

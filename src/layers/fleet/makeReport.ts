@@ -7,6 +7,7 @@ import { nodeIdOf } from "../../internal/machine.ts"
 import { excerpt, printableLine } from "../../internal/printable.ts"
 import {
   maxLine,
+  maxProblems,
   maxReportBytes,
   maxScreens,
   type PlayerReport,
@@ -72,10 +73,13 @@ export const makeReport = (
       !(code === codes.none && subject === content && isFirstFetch)
   )
   const seen = watched.filter(isNameable).slice(0, maxScreens)
-  const room = makeRoom(maxReportBytes - sizeOf({ ...empty, watched: [] }))
+  const room = makeRoom(maxReportBytes - sizeOf({ ...empty, moreProblems: sent.length, watched: [] }))
+  const reported = Array.filterMap(sent.slice(0, maxItems), reportedProblem)
+  const taken = room.take(reported.slice(0, maxProblems))
   return {
     ...empty,
-    problems: room.take(Array.filterMap(sent.slice(0, maxItems), reportedProblem)),
+    problems: taken,
+    moreProblems: reported.length - taken.length || undefined,
     screens: room.take(Array.filterMap(screens.slice(0, maxItems), reportedScreen)),
     watched: seen.length === 0 ? undefined : room.take(seen),
     warnings: room.take(warnings.slice(-maxItems).map(excerpt).toReversed()).toReversed()

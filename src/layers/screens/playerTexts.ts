@@ -59,9 +59,9 @@ const reportedDetails = ({ lastReport, word }: PlayerStatus): ReadonlyArray<stri
 }
 
 /** The worst reported problem, and the number of further ones; empty without problems. */
-const reportText = ({ problems }: Player): string => {
+const reportText = ({ moreProblems = 0, problems }: Player): string => {
   const worst = problems.find(({ severity }) => severity === "error") ?? problems[0]
-  const more = problems.length - 1
+  const more = problems.length + moreProblems - 1
   return worst === undefined
     ? ""
     : `${excerpt(worst.text)}${more > 0 ? ` (and ${countText(more, "more problem")})` : ""}`

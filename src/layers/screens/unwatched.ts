@@ -55,6 +55,7 @@ export const unwatchedPlayers =
       default:
         if (player === undefined) return undefined
         if (awayCodes.has(code) && isClosed()) return "closed"
+        if (found?.lastReport?.moreProblems !== undefined) return "not in its report"
         return isStarting(found?.lastReport) ? notJudged : undefined
     }
   }

@@ -5,7 +5,7 @@ import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
 import { printableLine } from "../../../src/internal/printable.ts"
 import { type Machine, makeReport } from "../../../src/layers/fleet/makeReport.ts"
-import { maxLine, maxReportBytes, PlayerReport } from "../../../src/services/PlayerReport.ts"
+import { maxLine, maxProblems, maxReportBytes, PlayerReport } from "../../../src/services/PlayerReport.ts"
 import { Problem } from "../../../src/services/Problem.ts"
 import { ContentState } from "../../../src/services/Slices.ts"
 import type { GlobalState } from "../../../src/services/StatusSnapshot.ts"
@@ -49,6 +49,32 @@ const screen = (id: string, versionId: string) => ({
 const sizeOf = (report: PlayerReport): number => Buffer.byteLength(JSON.stringify(report))
 
 describe("a report", () => {
+  it("says how many problems it has no room for", () => {
+    const problems = Array.from(
+      { length: 40 },
+      (_, index): Problem => ({
+        code: "lamp",
+        severity: "warning",
+        subject: `${index}`,
+        text: "The lamp is out."
+      })
+    )
+    const long = problems.map((problem) => ({
+      ...problem,
+      code: "c".repeat(60),
+      subject: "s".repeat(290),
+      text: "t".repeat(299)
+    }))
+    const made = makeReport(reportedView({}, { problems }), machine)
+    expect([made.problems.length, made.moreProblems]).toEqual([maxProblems, 40 - maxProblems])
+    const large = makeReport(reportedView({}, { problems: long }), machine)
+    expect(large.moreProblems).toBe(40 - large.problems.length)
+    expect(large.problems.length).toBeLessThan(maxProblems)
+    expect(
+      makeReport(reportedView({}, { problems: problems.slice(0, maxProblems) }), machine).moreProblems
+    ).toBeUndefined()
+  })
+
   it("has the machine, its version and the state of its screens", () => {
     const versionId = "20261122T080000Z"
     const state = reportedView(
@@ -153,8 +179,13 @@ describe("a report", () => {
     )
 
   it("leaves out the oldest warnings first if it is too large", () => {
-    const report = makeReport(reportedView({}, { problems: problems(240) }), { ...machine, warnings })
-    expect(report.problems).toHaveLength(240)
+    const large = problems(maxProblems).map((problem) => ({
+      ...problem,
+      subject: "s".repeat(60),
+      text: problem.text.padEnd(300, ".")
+    }))
+    const report = makeReport(reportedView({}, { problems: large }), { ...machine, warnings })
+    expect(report.problems).toHaveLength(maxProblems)
     expect(report.warnings.length).toBeGreaterThan(0)
     expect(report.warnings).toEqual(warnings.slice(-report.warnings.length))
     expect(sizeOf(report)).toBeGreaterThan(maxReportBytes - 400)
@@ -166,14 +197,18 @@ describe("a report", () => {
       ...machine,
       warnings
     })
-    expect(report.problems).toHaveLength(100)
+    expect(report.problems).toHaveLength(maxProblems)
     expect(report.screens.length).toBeGreaterThan(50)
     expect(report.screens.length).toBeLessThan(250)
     expect(report.warnings).toEqual([])
-    const long = problems(200).map((problem) => ({ ...problem, text: problem.text.padEnd(300, ".") }))
+    const long = problems(200).map((problem) => ({
+      ...problem,
+      subject: "s".repeat(250),
+      text: problem.text.padEnd(300, ".")
+    }))
     const less = makeReport(reportedView({ screens }, { problems: long }), { ...machine, warnings })
     expect(less.problems).toEqual(long.slice(0, less.problems.length))
-    expect(less.problems.length).toBeGreaterThan(30)
+    expect(less.problems.length).toBeGreaterThan(20)
     expect(less.screens).toEqual([])
   })
 

@@ -135,6 +135,31 @@ describe("the problem of a player", () => {
       []
     ])
   })
+  it("is not over while its report has no room for all problems", () => {
+    const cut = {
+      "content-server": serverSlice({
+        players: [
+          wellPlayer("hall-3", iso("11:01"), {
+            sentAt: iso("11:01"),
+            startTime: iso("08:00"),
+            moreProblems: 2
+          })
+        ]
+      })
+    }
+    expect(
+      problemsAt(
+        [
+          ["11:00", reports("11:00", [lamp])],
+          ["11:01", cut],
+          ["11:02", reports("11:02", [lamp])],
+          ["11:03", reports("11:03")]
+        ],
+        { ...system, screens: [] }
+      )
+    ).toEqual([["lamp left 11:00"], ["lamp left 11:00 not in its report"], ["lamp left 11:00"], []])
+  })
+
   it("waits until the player has judged it if the player was started again", () => {
     const started = (at: string, minutes: number) => ({
       "content-server": serverSlice({
