@@ -17,8 +17,8 @@ import { move, retryHeldOpen } from "./systemError.ts"
 
 export interface JsonFile<A> {
   /**
-   * Empty if there is no file. Empty with a warning if the file cannot be used; a file that the disk cannot read is
-   * moved to `<file>.unread` before the first write. Removes unfinished files of killed processes.
+   * Empty if there is no file. Empty with a warning if the file cannot be used; it is moved to `<file>.unread` before
+   * the first write. Removes unfinished files of killed processes.
    */
   readonly read: Effect.Effect<ReadonlyArray<A>>
   /** Replaces the whole file. Returns whether this worked; the first failure in a row is a warning. */
@@ -49,7 +49,7 @@ export const make = Effect.fnUntraced(function* <A, I>(
   const fs = yield* FileSystem.FileSystem
   const decode = Schema.decode(Schema.parseJson(Schema.Array(item)))
   const encode = Schema.encode(Schema.parseJson(item))
-  /** The list on disk could not be read, and must not be overwritten. */
+  /** The list on disk could not be used, and must not be overwritten. */
   const isUnread = yield* Ref.make(false)
   const unread = `${file}.unread`
   const writing = makeWarnWhile((reason) => `${file} cannot be written, and ${written}: ${reason}`)
@@ -74,22 +74,19 @@ export const make = Effect.fnUntraced(function* <A, I>(
   return {
     read: Effect.ignore(Effect.tryPromise(() => removeUnfinished(dirname(file), basename(file)))).pipe(
       Effect.zipRight(retryHeldOpen(readPlainText(file, maxBytes))),
-      Effect.tapError((error) => Ref.set(isUnread, !["ENOENT", undefined].includes(errorCode(error)))),
       Effect.flatMap((text) =>
         Effect.mapError(decode(text), (error) => new Error(issueText(placedIssues(error))))
       ),
       Effect.catchAll((error) =>
         errorCode(error) === "ENOENT"
           ? Effect.succeed([])
-          : Effect.as(
-              Effect.flatMap(Ref.get(isUnread), (isUnread) =>
+          : Ref.set(isUnread, true).pipe(
+              Effect.zipRight(
                 Effect.logWarning(
-                  `${file} cannot be read, and ${read}: ${messageOf(error)}${
-                    isUnread ? `. Before it is written again, it is kept as ${unread}` : ""
-                  }`
+                  `${file} cannot be read, and ${read}: ${messageOf(error)}. Before it is written again, it is kept as ${unread}`
                 )
               ),
-              []
+              Effect.as([])
             )
       )
     ),

@@ -57,6 +57,7 @@ const fields: Fields = {
   "names:alike": [{ what: "document", names: ["a", "A"] }],
   "expect:left-out": [{ cells: [{ ...wrong, field: "year" }] }],
   "more:mistakes": [{ count: 2 }],
+  "more:warnings": [{ count: 3 }],
   "more:left-out": [{ count: 2 }],
   "records:unpublished": [{ count: 2 }],
   "list:more": [{ count: 2, total: 40 }],

@@ -12,8 +12,8 @@ import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import { constFalse, flow, identity } from "effect/Function"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Ref from "effect/Ref"
-import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { fileKey } from "../../files/fileName.ts"
 import { sha256OfText } from "../../files/sha256.ts"
@@ -48,11 +48,10 @@ import { rewrite } from "./documentFile.ts"
 import { documentSchemas, makeExpectations, requireExpected } from "./expect/Expectations.ts"
 import type { CheckedTable } from "./expect/TableCheck.ts"
 import * as Gone from "./Gone.ts"
-import { keptPart } from "./keptFile.ts"
+import * as KeptFile from "./KeptFile.ts"
 import { linkRecords } from "./linkRecords.ts"
 import { LinkExpired } from "./media/FileProblem.ts"
 import { isChangedByFiles, merged } from "./media/findMedia.ts"
-import { MediaIndex } from "./media/mediaIndex.ts"
 import type { Lasting, MediaReader } from "./media/placeMedia.ts"
 import * as SourceFiles from "./media/SourceFiles.ts"
 import type { Flaw } from "./media/verdict.ts"
@@ -167,8 +166,10 @@ export interface DocumentSource<E extends DocumentsError, R, Target extends Fetc
   /** Present if its documents are tables. */
   readonly tables?: Tables | undefined
 
-  /** As the `poll` of a `ContentSource`. */
-  readonly poll?: ((cursor: Option.Option<string>) => Effect.Effect<SourceChanges, E, R>) | undefined
+  /** As the `poll` of a `ContentSource`; `kept` is what the source keeps over restarts. */
+  readonly poll?:
+    | ((cursor: Option.Option<string>, kept: KeptFile.KeptFile) => Effect.Effect<SourceChanges, E, R>)
+    | undefined
 
   /** As the `schema` of a `ContentSource`. Default the expectations. */
   readonly schema?: ContentSource["schema"] | undefined
@@ -207,12 +208,19 @@ export const make = Effect.fnUntraced(function* <
   )
   const sent = makeSentSecrets()
   const files = yield* SourceFiles.make(options, source)
-  const reads = yield* Ref.make<ReadonlyArray<ReadSource>>([])
-  const kept = yield* keptPart(id, "files", ReadSource)
+  const reads = yield* Ref.make<ReadonlyArray<KeptFile.ReadSource>>([])
+  const kept = yield* KeptFile.make(id)
   const say = makeSayWarnings()
-  const gone = yield* Gone.make(options, tables === undefined ? "document" : "table")
+  const gone = Gone.make(options, tables === undefined ? "document" : "table", kept)
   const isOfTables = tables !== undefined
   const fieldsOf = tables?.fieldsOf ?? identity
+
+  const withoutSecrets = ({ code, mistake, subject, text }: Warning): Warning => ({
+    code,
+    subject: sent.hide(subject),
+    text: sent.hide(text),
+    mistake: sent.hide(text) === text ? mistake : undefined
+  })
 
   /** Reads and saves the documents, one after the other. */
   const saveAll = Effect.fnUntraced(function* (
@@ -276,7 +284,7 @@ export const make = Effect.fnUntraced(function* <
   const save = Effect.fnUntraced(function* (
     opened: OpenedSource<E>,
     target: Target,
-    before: ReadSource | undefined,
+    before: KeptFile.ReadSource | undefined,
     progress: ProgressReporter
   ) {
     const { directory, isSample = false, previous } = target
@@ -319,20 +327,15 @@ export const make = Effect.fnUntraced(function* <
     )
     const counts = sumCounts(all.map(({ holds, records }) => ({ records, values: holds === "keys" ? 1 : 0 })))
     const attachments = addUp(own, fetched.attachments)
-    const compared = yield* gone.compare({
-      previous,
-      documents: isSample ? [] : all.map((saved) => ({ ...saved, place: placeOf(saved) })),
-      files: attachments.total
-    })
+    const documents = all.map((saved) => ({ ...saved, place: placeOf(saved) }))
     return {
-      next: compared.next,
+      found: isSample ? undefined : { previous, documents, files: attachments.total },
       warnings: [
         ...all.flatMap(warningsOf),
-        ...(isSample ? [] : compared.warnings),
         ...fetched.warningsOf(placed.index),
         ...(isSample ? [] : yield* files.nothingFound(found, counts.records + (counts.values ?? 0)))
       ],
-      read: { fingerprint, index: placed.index } satisfies ReadSource,
+      read: { fingerprint, index: placed.index } satisfies KeptFile.ReadSource,
       /** Whether the index of the version has older tags: equal files were downloaded again. */
       areTagsNew: isUnchanged && fetched.attachments.reused < fetched.attachments.total,
       fetched: {
@@ -354,11 +357,11 @@ export const make = Effect.fnUntraced(function* <
     function* (target: Target) {
       yield* Effect.annotateCurrentSpan("source", id)
       const outer = yield* WaitObserver
-      const isPrevious = ({ fingerprint }: ReadSource) =>
+      const isPrevious = ({ fingerprint }: KeptFile.ReadSource) =>
         Option.exists(target.previous, (previous) => Option.contains(previous.fingerprint, fingerprint))
-      const before =
-        (yield* Ref.get(reads)).find(isPrevious) ??
-        Option.getOrUndefined(Option.filter(yield* kept.read, isPrevious))
+      const before = [...(yield* Ref.get(reads)), (yield* kept.read).files]
+        .filter(Predicate.isNotUndefined)
+        .find(isPrevious)
       const opening = Effect.gen(function* () {
         const opened = yield* source.open(target)
         const progress = yield* makeProgressReporter(opened.documents.length, target.progress)
@@ -375,24 +378,19 @@ export const make = Effect.fnUntraced(function* <
       const reading = withWarnings(opening)
       // The documents have fresh links.
       const again = Effect.mapError(Effect.zipRight(emptied, reading), errorOfLink)
-      const [{ areTagsNew, fetched, next, read, ...saved }, noticed] = yield* Effect.catchIf(
+      const [{ areTagsNew, fetched, found, read, ...saved }, noticed] = yield* Effect.catchIf(
         reading,
         (error) => error instanceof LinkExpired,
         () => again
       )
-      const all = [...noticed, ...saved.warnings].map(({ code, mistake, subject, text }) => ({
-        code,
-        subject: sent.hide(subject),
-        text: sent.hide(text),
-        mistake: sent.hide(text) === text ? mistake : undefined
-      }))
       const isCheck = target.isCheck === true
-      const warnings = yield* gone.end(next, all, isCheck)
+      const given = [...noticed, ...saved.warnings].map(withoutSecrets)
+      const warnings = (yield* gone.judge(given, found, isCheck)).map(withoutSecrets)
       if (!isCheck) {
         // Beside the last version, because this read may not become a version.
         const isOther = before !== undefined && before.fingerprint !== read.fingerprint
         yield* Ref.set(reads, isOther ? [read, before] : [read])
-        if (areTagsNew) yield* kept.write(read)
+        if (areTagsNew) yield* kept.change({ files: read })
         yield* say(warnings)
       }
       return { ...fetched, ...listed(warnings) } satisfies FetchedSource
@@ -417,19 +415,12 @@ export const make = Effect.fnUntraced(function* <
     options: Gone.optionsDigest(options),
     accept: gone.accept,
     fetch: (target: Target) => answering(fetch(target)),
-    poll: poll && ((cursor: Option.Option<string>) => answering(sourceErrors(Effect.scoped(poll(cursor)))))
+    poll:
+      poll && ((cursor: Option.Option<string>) => answering(sourceErrors(Effect.scoped(poll(cursor, kept)))))
   }
 })
 
 type ProgressReporter = Effect.Effect.Success<ReturnType<typeof makeProgressReporter>>
-
-/** A version of the source, as it was last read. */
-const ReadSource = Schema.Struct({
-  fingerprint: Schema.String,
-  /** The index of its files. It is newer than the index of the version, because servers may have sent new tags since. */
-  index: MediaIndex
-})
-type ReadSource = typeof ReadSource.Type
 
 const warningsOf = (saved: SavedDocument): ReadonlyArray<Warning> =>
   saved.warnings.map(placed(placeOf(saved))).map(within(saved.document))

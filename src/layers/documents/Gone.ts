@@ -8,40 +8,18 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
-import * as Ref from "effect/Ref"
-import * as Schema from "effect/Schema"
 import { sha256OfText } from "../../files/sha256.ts"
 import { closestName } from "../../internal/closestName.ts"
 import { mistake } from "../../internal/mistake.ts"
 import type { MistakePlace } from "../../internal/mistakeParts.ts"
 import { quotedExcerpt } from "../../internal/printable.ts"
 import type { PreviousContent } from "../../services/ContentSource.ts"
-import { Warning } from "../../services/Warning.ts"
+import type { Warning } from "../../services/Warning.ts"
 import type { DocumentOptions } from "./DocumentOptions.ts"
 import type { JsonObject } from "./jsonValues.ts"
-import { keptPart } from "./keptFile.ts"
+import type { Had, KeptFile, Known } from "./KeptFile.ts"
 import { languageKey } from "./names.ts"
 import { placed, warningOf, within } from "./warnings.ts"
-
-/** What a document had. */
-const Had = Schema.Struct({
-  /** The number of records; 1 for a value that is not empty. */
-  count: Schema.Number,
-  /** The number in the last version: less than `count` if records are gone. */
-  now: Schema.Number,
-  /** The fields that half of at least ten records had. */
-  fields: Schema.Array(Schema.String)
-})
-type Had = typeof Had.Type
-
-const Known = Schema.Struct({
-  /** A digest of the options. */
-  options: Schema.String,
-  /** By the names of the documents; the files have an empty name. */
-  had: Schema.Record({ key: Schema.String, value: Had }),
-  accepted: Schema.Array(Warning)
-})
-type Known = typeof Known.Type
 
 /** What a document has. */
 export interface Shape {
@@ -109,8 +87,8 @@ const isEmpty = (value: unknown): boolean => Predicate.isNullable(value) || valu
 const areGone = (before: number, now: number): boolean =>
   before > 0 && (now === 0 || (before >= minRecords && before - now > before / 3))
 
-/** What is compared with a source of these options. */
-interface Compared {
+/** What a fetch has found. */
+export interface Found {
   readonly previous: Option.Option<PreviousContent>
   readonly documents: ReadonlyArray<ShapedDocument>
   /** The number of its files. */
@@ -123,98 +101,94 @@ export const optionsDigest = ({ expect, id, ...options }: Pick<DocumentOptions, 
     JSON.stringify([options, expect], (_, value) => (Predicate.isFunction(value) ? String(value) : value))
   )
 
-/** Remembers what the source with this id has, and which warnings are accepted. */
-export const make = Effect.fnUntraced(function* (
+/** Remembers what a source has, and which warnings are accepted. */
+export const make = (
   options: Pick<DocumentOptions, "id" | "expect">,
-  kind: "table" | "document"
-) {
-  const kept = yield* keptPart(options.id, "had", Known)
+  kind: "table" | "document",
+  kept: KeptFile
+) => {
   const digest = optionsDigest(options)
-  const remembered = yield* Ref.make(Option.none<Known>())
-  const read = Effect.flatMap(
-    Ref.get(remembered),
-    Option.match({
-      onSome: Effect.succeedSome,
-      onNone: () => kept.read
-    })
-  )
-  const write = (known: Known) => Effect.zipRight(Ref.set(remembered, Option.some(known)), kept.write(known))
-
   const isUsual = (document: string): boolean =>
     Option.exists(Record.get(options.expect, document), ({ maxVanishing }) => maxVanishing !== undefined)
 
-  return {
-    /** The warnings about what is gone, and what to remember. */
-    compare: Effect.fnUntraced(function* ({ documents, files, previous }: Compared) {
-      const known = yield* read
-      const isSame = Option.isSome(previous) && Option.exists(known, ({ options }) => options === digest)
-      const before: Known["had"] = isSame
-        ? Option.match(known, { onNone: () => ({}), onSome: ({ had }) => had })
-        : {}
-      const hadIn = (name: string): Had | undefined => Option.getOrUndefined(Record.get(before, name))
-      const missing = Object.entries(before).filter(
-        ([name]) => name !== "" && documents.every(({ document }) => document !== name)
-      )
-      const compared = documents.map(({ document, hadContent, place, shape }) => {
-        const had = hadIn(document) ?? (hadContent ? { count: 1, now: 1, fields: [] } : undefined)
-        const { had: next, warnings } = compareShapes(had, shape, isUsual(document))
-        return {
-          entry: [document, next] as const,
-          warnings: warnings.map(placed(place)).map(within(document))
-        }
-      })
-      const filesBefore = hadIn("")?.count ?? 0
-      const areFilesGone = areGone(filesBefore, files)
-      const warnings: ReadonlyArray<Warning> = [
-        ...missing.map(([name]) =>
-          // Nobody knows the ending of a file that is gone.
-          warningOf(
-            "gone:document",
-            name,
-            mistake("gone:document", { ...(documents[0]?.place ?? { kind }), name })
-          )
-        ),
-        ...compared.flatMap(({ warnings }) => warnings),
-        ...(areFilesGone
-          ? [warningOf("gone:files", "", mistake("gone:files", {}, { count: files, before: filesBefore }))]
-          : [])
-      ]
-      const had = Object.fromEntries<Had>([
-        ...missing,
-        ...compared.map(({ entry }) => entry),
-        ["", { count: areFilesGone ? filesBefore : files, now: files, fields: [] }]
-      ])
-      return { warnings, next: { options: digest, had } }
-    }),
+  /** The warnings about what is gone, and what to remember. */
+  const compare = ({ documents, files, previous }: Found, known: Known | undefined) => {
+    const before: Known["had"] = Option.isSome(previous) && known?.options === digest ? known.had : {}
+    const hadIn = (name: string) => Option.getOrUndefined(Record.get(before, name))
+    const missing = Object.entries(before).filter(
+      ([name, { count }]) => name !== "" && count > 0 && documents.every(({ document }) => document !== name)
+    )
+    const compared = documents.map(({ document, hadContent, place, shape }) => {
+      const had = hadIn(document) ?? (hadContent ? { count: 1, now: 1, fields: [] } : undefined)
+      const { had: next, warnings } = compareShapes(had, shape, isUsual(document))
+      return {
+        entry: [document, next] as const,
+        warnings: warnings.map(placed(place)).map(within(document))
+      }
+    })
+    const filesBefore = hadIn("")?.count ?? 0
+    const areFilesGone = areGone(filesBefore, files)
+    const warnings: ReadonlyArray<Warning> = [
+      ...missing.map(([name]) =>
+        // Nobody knows the ending of a file that is gone.
+        warningOf(
+          "gone:document",
+          name,
+          mistake("gone:document", { ...(documents[0]?.place ?? { kind }), name })
+        )
+      ),
+      ...compared.flatMap(({ warnings }) => warnings),
+      ...(areFilesGone
+        ? [warningOf("gone:files", "", mistake("gone:files", {}, { count: files, before: filesBefore }))]
+        : [])
+    ]
+    const had = Object.fromEntries<Had>([
+      ...missing.map(([name, before]) => [name, { ...before, now: 0 }] as const),
+      ...compared.map(({ entry }) => entry),
+      ["", { count: areFilesGone ? filesBefore : files, now: files, fields: [] }]
+    ])
+    return { warnings, had }
+  }
 
-    /** The warnings that nobody has accepted. Forgets the accepted ones that are over, and remembers the rest. */
-    end: Effect.fnUntraced(function* (
-      { had, options }: Omit<Known, "accepted">,
-      warnings: ReadonlyArray<Warning>,
+  return {
+    /**
+     * The warnings that nobody has accepted: the given ones, and those about what is gone. Forgets the accepted ones that
+     * are over. A check remembers nothing; a sample has found nothing to compare.
+     */
+    judge: Effect.fnUntraced(function* (
+      given: ReadonlyArray<Warning>,
+      found: Found | undefined,
       isCheck: boolean
     ) {
-      const known = yield* read
-      const accepted = Option.match(known, {
-        onNone: () => [],
-        onSome: ({ accepted }) => accepted.filter((warning) => isIn(warning, warnings))
-      })
-      // Somebody may have accepted them after they were compared.
-      if (!isCheck) yield* write({ options, had: accepted.reduce(withoutGone, had), accepted })
-      return warnings.filter((warning) => !isIn(warning, accepted))
+      const { had: known } = yield* kept.read
+      const { had, warnings } = found === undefined ? { had: {}, warnings: [] } : compare(found, known)
+      const accepted = (known?.accepted ?? []).filter((one) => given.some(isAbout(one)))
+      if (!isCheck && found !== undefined) yield* kept.change({ had: { options: digest, had, accepted } })
+      return [...given.filter((warning) => !accepted.some(isAbout(warning))), ...warnings]
     }),
 
-    /** Accepts what a warning of the last fetch is about. */
+    /** Accepts what a warning of the last fetch is about. A loss is accepted as it is now. */
     accept: (warning: Warning) =>
-      Effect.flatMap(
-        read,
-        Option.match({
-          onNone: () => Effect.void,
-          onSome: ({ accepted, had, options }) =>
-            write({ options, had: withoutGone(had, warning), accepted: [...accepted, warning] })
+      Effect.flatMap(kept.read, ({ had: known }) => {
+        if (known === undefined) return Effect.void
+        const { code, subject } = warning
+        const isLoss = /^gone:(?:document|field|files|records)$/.test(code)
+        return kept.change({
+          had: isLoss
+            ? { ...known, had: withoutGone(known.had, warning) }
+            : { ...known, accepted: [...known.accepted, { code, subject }] }
         })
-      )
+      })
   }
-})
+}
+
+type About = Pick<Warning, "code" | "subject">
+
+/** A warning stays the same if its numbers change. */
+const isAbout =
+  (one: About) =>
+  ({ code, subject }: About): boolean =>
+    one.code === code && one.subject === subject
 
 /** The warning about the languages that no entry of a document has, if it has others. */
 export const missingLanguages = (
@@ -230,9 +204,6 @@ export const missingLanguages = (
       text: `"locales" asks for ${quotedExcerpt(language)}, which no entry has. Publish the translations, or correct "locales"`
     }))
 }
-
-const isIn = ({ code, subject, text }: Warning, all: ReadonlyArray<Warning>): boolean =>
-  all.some((other) => other.code === code && other.subject === subject && other.text === text)
 
 const compareShapes = (before: Had | undefined, { count, fields }: Shape, isUsual: boolean) => {
   const current = count < minRecords ? [] : [...fields].flatMap(([name, n]) => (n * 2 >= count ? [name] : []))
@@ -265,17 +236,12 @@ const compareShapes = (before: Had | undefined, { count, fields }: Shape, isUsua
 }
 
 /** What the source had, without what the warning says is gone. */
-const withoutGone = (had: Known["had"], { code, subject }: Warning): Known["had"] =>
-  Object.fromEntries(
-    Object.entries(had).flatMap(([name, before]): ReadonlyArray<readonly [string, Had]> => {
-      if (code === "gone:field") {
-        const isGone = (field: string) => `${name}/${field}.`.startsWith(`${subject}.`)
-        return [[name, { ...before, fields: before.fields.filter((field) => !isGone(field)) }]]
-      }
-      if (name !== subject || !/^gone:(?:document|files|records)$/.test(code)) return [[name, before]]
-      // An empty document that is also gone would otherwise be named again and again.
-      return code === "gone:document" && (before.now > 0 || before.count === 0)
-        ? []
-        : [[name, { ...before, count: before.now }]]
-    })
-  )
+const withoutGone = (had: Known["had"], { code, subject }: About): Known["had"] =>
+  Record.map(had, (before, name) => {
+    const isGone = (field: string) => `${name}/${field}.`.startsWith(`${subject}.`)
+    return code === "gone:field"
+      ? { ...before, fields: before.fields.filter((field) => !isGone(field)) }
+      : name === subject
+        ? { ...before, count: before.now }
+        : before
+  })

@@ -2,8 +2,8 @@
  * The JSON file of a document: written in one pass, hashed on the way, and read by its lines.
  *
  * A list has one record on each line: `[`, each record as JSON without blanks, a comma behind each except the last,
- * `]`. A single value has an indent of two spaces. Lists in another form, from earlier versions, are parsed as a
- * whole.
+ * `]`. A single value has an indent of two spaces. Lists in another form, which a program of the user has
+ * written, are parsed as a whole.
  */
 
 import { createHash, type Hash } from "node:crypto"

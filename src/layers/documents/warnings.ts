@@ -7,9 +7,8 @@ import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Ref from "effect/Ref"
 import { english } from "../../internal/englishMistakes.ts"
-import { at, type Mistake, mistakeText, sentenceOf } from "../../internal/mistake.ts"
+import { at, type Mistake, mistake, mistakeText, sentenceOf } from "../../internal/mistake.ts"
 import type { MistakePlace } from "../../internal/mistakeParts.ts"
-import { countText } from "../../internal/readable.ts"
 import type { FetchedSource, PreviousContent } from "../../services/ContentSource.ts"
 import { SourceError } from "../../services/SourceError.ts"
 import type { Warning } from "../../services/Warning.ts"
@@ -116,11 +115,7 @@ const firstOf = (warnings: ReadonlyArray<Warning>, most: number): ReadonlyArray<
   warnings.length > most
     ? [
         ...warnings.slice(0, most),
-        {
-          code: "content:more",
-          subject: "",
-          text: `There are ${countText(warnings.length - most, "more warning")}.`
-        }
+        warningOf("content:more", "", mistake("more:warnings", {}, { count: warnings.length - most }))
       ]
     : warnings
 

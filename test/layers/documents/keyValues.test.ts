@@ -123,7 +123,7 @@ describe("a key/value table", () => {
     const { value, warnings } = read({ key: "title", Key: "other", value: "Bells" })
     expect(value).toEqual({ title: "Bells" })
     expect(textsOf(warnings)).toEqual([
-      'the columns "key" and "Key" have almost the same name. Rename or remove one.'
+      'the columns "key" and "Key" have almost the same name. Rename or remove one. A warning that it is gone can then be accepted.'
     ])
   })
 

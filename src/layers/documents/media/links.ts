@@ -35,11 +35,13 @@ const elsewhereInText = new RegExp(`["'(<=]${ofPrograms}`, "i")
 const elsewhereAtHome =
   /^(?:\/(?:Users|Volumes)\/[^/]+\/|\/\/[\w-]+\/[^\s/]|(?:\/home\/[^/]+|~)\/(?:Desktop|Documents|Downloads|Pictures|Schreibtisch|Dokumente|Bilder)\/)/
 
-/** Looks only around colons that are no part of a sentence: a regular expression for whole texts would be slow. */
-const isElsewhereInText = (text: string): boolean => {
-  for (let at = text.indexOf(":"); at !== -1; at = text.indexOf(":", at + 1)) {
+/**
+ * Looks only around the marks that are no part of a sentence: a regular expression for whole texts would be slow.
+ */
+const isAround = (text: string, mark: string, pattern: RegExp, before: number, after: number): boolean => {
+  for (let at = text.indexOf(mark); at !== -1; at = text.indexOf(mark, at + 1)) {
     if (text.charCodeAt(at + 1) <= space) continue
-    if (elsewhereInText.test(text.slice(Math.max(0, at - 20), at + 100))) return true
+    if (pattern.test(text.slice(Math.max(0, at - before), at + after))) return true
   }
   return false
 }
@@ -48,18 +50,12 @@ const space = 32
 /** Whether a text leads to somebody's computer, or to a share of files. Most texts need no regular expression. */
 export const isElsewhere = (text: string): boolean =>
   text.includes(":") || text.includes("\\")
-    ? elsewhere.test(text) || isElsewhereInText(text)
+    ? elsewhere.test(text) || isAround(text, ":", elsewhereInText, 20, 100)
     : /^[/~]/.test(text) && elsewhereAtHome.test(text)
 
 /** Whether a text names a file on the machine of its author, as content systems do before they have an address. */
-export const isLocalFile = (text: string): boolean => {
-  for (let at = text.indexOf(localHost); at !== -1; at = text.indexOf(localHost, at + 1)) {
-    if (localFile.test(text.slice(Math.max(0, at - 7), at + 500))) return true
-  }
-  return false
-}
+export const isLocalFile = (text: string): boolean => isAround(text, "//localhost", localFile, 7, 500)
 
-const localHost = "//localhost"
 const localFile =
   /(?:^|["'(<=\s])https?:\/\/localhost(?::\d+)?\/\S+\.(?:jpe?g|png|gif|webp|avif|svg|mp4|webm|mp3|pdf)\b/i
 

@@ -91,11 +91,11 @@ interface Options extends TableSourceOptions, Omit<FileOptions, "maxTimeout"> {
 
 /** As `make`, for decoded options. @internal */
 export const fromOptions = Effect.fnUntraced(function* (options: Options) {
-  const { defaultView: view, endpointUrl, id, maxAttachmentBytes, wholeEvery } = options
+  const { defaultView: view, endpointUrl, maxAttachmentBytes, wholeEvery } = options
   yield* warnOfNoTables(options)
   const client = yield* TableSourceClient
   const { attachments: format, calls, changes } = client
-  const polling = changes && (yield* makePolling(id, ofPlain(wholeEvery), changes))
+  const polling = changes && (yield* makePolling(ofPlain(wholeEvery), changes))
 
   return yield* DocumentSource.make({
     options,

@@ -14,7 +14,7 @@ import * as Schema from "effect/Schema"
 import { makeWarnWhile } from "../../../internal/warnOnce.ts"
 import type { SourceChanges } from "../../../services/ContentSource.ts"
 import type { ChangeFeed } from "../../../services/TableSourceClient.ts"
-import { keptPart } from "../../documents/keptFile.ts"
+import type { KeptFile } from "../../documents/KeptFile.ts"
 
 const Cursor = Schema.parseJson(
   Schema.Struct({
@@ -27,12 +27,7 @@ const Cursor = Schema.parseJson(
 const decodeCursor = Schema.decodeOption(Cursor)
 const encodeCursor = Schema.encodeSync(Cursor)
 
-export const makePolling = Effect.fnUntraced(function* (
-  sourceId: string,
-  wholeEvery: Duration.Duration,
-  feed: ChangeFeed
-) {
-  const kept = yield* keptPart(sourceId, "changes", Schema.String)
+export const makePolling = Effect.fnUntraced(function* (wholeEvery: Duration.Duration, feed: ChangeFeed) {
   const problem = yield* Ref.make(Option.none<string>())
   const warning = makeWarnWhile(
     (detail) => `Changes cannot be listed, so all tables are read at each tick: ${detail}`
@@ -42,40 +37,41 @@ export const makePolling = Effect.fnUntraced(function* (
    * The list of the last run would stay for a week, and a base has room for few. It may be gone, or no longer belong
    * to this controller.
    */
-  const endKept = Effect.flatMap(
-    kept.read,
-    Option.match({
-      onNone: () => Effect.void,
-      onSome: (position) =>
-        Effect.zipRight(
-          Effect.catchIf(
-            feed.end(position),
-            ({ isTransient }) => !isTransient,
-            () => Effect.void
-          ),
-          kept.remove
-        )
-    })
-  )
-  const begin = Effect.zipRight(endKept, feed.since(Option.none()))
+  const endKept = Effect.fnUntraced(function* (kept: KeptFile) {
+    const { changes } = yield* kept.read
+    if (changes === undefined) return
+    yield* Effect.catchIf(
+      feed.end(changes),
+      ({ isTransient }) => !isTransient,
+      () => Effect.void
+    )
+    yield* kept.change({ changes: undefined })
+  })
 
-  const ask = (position: Option.Option<string>) =>
-    Effect.tapBoth(Option.isNone(position) ? begin : feed.since(position), {
-      onSuccess: ({ changed, position }) =>
-        Effect.all([
-          Ref.set(problem, Option.none()),
-          warning.works,
-          changed === "everything" ? kept.write(position) : Effect.void
-        ]),
-      onFailure: ({ detail }) => Effect.zipRight(Ref.set(problem, Option.some(detail)), warning.fails(detail))
-    })
+  const ask = (position: Option.Option<string>, kept: KeptFile) =>
+    Effect.tapBoth(
+      Effect.zipRight(
+        Effect.when(endKept(kept), () => Option.isNone(position)),
+        feed.since(position)
+      ),
+      {
+        onSuccess: ({ changed, position }) =>
+          Effect.all([
+            Ref.set(problem, Option.none()),
+            warning.works,
+            changed === "everything" ? kept.change({ changes: position }) : Effect.void
+          ]),
+        onFailure: ({ detail }) =>
+          Effect.zipRight(Ref.set(problem, Option.some(detail)), warning.fails(detail))
+      }
+    )
 
   return {
     /** As the `poll` of a `ContentSource`. If the list of changes cannot be read, everything may have changed. */
-    poll: Effect.fn("TableSource.poll")(function* (cursor: Option.Option<string>) {
+    poll: Effect.fn("TableSource.poll")(function* (cursor: Option.Option<string>, kept: KeptFile) {
       const known = Option.flatMap(cursor, decodeCursor)
       const before = Option.flatMapNullable(known, ({ position }) => position)
-      const answer = yield* Effect.either(ask(before))
+      const answer = yield* Effect.either(ask(before, kept))
       const now = yield* Clock.currentTimeMillis
       const isDue = Option.match(known, {
         onNone: () => true,

@@ -11,6 +11,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import * as TestClock from "effect/TestClock"
+import * as KeptFile from "../../../../src/layers/documents/KeptFile.ts"
 import { makePolling } from "../../../../src/layers/sources/tables/pollChanges.ts"
 import * as TableSource from "../../../../src/layers/sources/tables/TableSource.ts"
 import { SourceFolder } from "../../../../src/services/ContentSource.ts"
@@ -143,7 +144,7 @@ describe("a table source with a change feed", () => {
       const folder = yield* Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())
       const begun = yield* Ref.make(0)
       const run = (end: ChangeFeed["end"]) =>
-        makePolling("exhibits", Duration.hours(1), {
+        makePolling(Duration.hours(1), {
           since: () =>
             Effect.map(
               Ref.updateAndGet(begun, (count) => count + 1),
@@ -151,7 +152,8 @@ describe("a table source with a change feed", () => {
             ),
           end
         }).pipe(
-          Effect.flatMap(({ poll }) => poll(Option.none())),
+          Effect.zip(KeptFile.make("exhibits")),
+          Effect.flatMap(([{ poll }, kept]) => poll(Option.none(), kept)),
           Effect.provideService(SourceFolder, Option.some(folder))
         )
       yield* run(() => Effect.void)
@@ -174,11 +176,12 @@ describe("a table source with a change feed", () => {
       const ended: Array<string> = []
       const folder = yield* Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())
       const run = (position: string) =>
-        makePolling("exhibits", Duration.hours(1), {
+        makePolling(Duration.hours(1), {
           since: () => Effect.succeed({ position, changed: "everything" }),
           end: (position) => Effect.sync(() => ended.push(position))
         }).pipe(
-          Effect.flatMap(({ poll }) => poll(Option.none())),
+          Effect.zip(KeptFile.make("exhibits")),
+          Effect.flatMap(([{ poll }, kept]) => poll(Option.none(), kept)),
           Effect.provideService(SourceFolder, Option.some(`${folder}/.sources`))
         )
       yield* run("first 1")
