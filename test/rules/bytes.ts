@@ -47,6 +47,12 @@ export const unended = Buffer.concat([
   box("mdat", Buffer.alloc(2000, 7))
 ])
 
+/** A film in WebM that says that it has 500 bytes behind its head. */
+export const webm = Buffer.concat([
+  Buffer.from("1a45dfa3874282847765626d1853806741f4", "hex"),
+  Buffer.alloc(500, 7)
+])
+
 /** A model that says that it has 2000 bytes. */
 export const glb = Buffer.concat([Buffer.from("glTF\x02\0\0\0\xd0\x07\0\0", "latin1"), Buffer.alloc(1988, 7)])
 

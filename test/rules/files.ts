@@ -3,7 +3,22 @@
  */
 import { gzipSync } from "node:zlib"
 import { expect } from "@effect/vitest"
-import { aiff, annexed, avi, glb, jpeg, movie, mpeg, pdf, png, pointer, unended, webp, wma } from "./bytes.ts"
+import {
+  aiff,
+  annexed,
+  avi,
+  glb,
+  jpeg,
+  movie,
+  mpeg,
+  pdf,
+  png,
+  pointer,
+  unended,
+  webm,
+  webp,
+  wma
+} from "./bytes.ts"
 import { decodeRecords, pathOf, published, quiet, refused, rule, warned } from "./harness.ts"
 import { linked, pasted, type ReaderName, type World } from "./readers.ts"
 
@@ -57,7 +72,7 @@ export const files = [
 
   rule(
     2,
-    "A picture, film or sound that is cut is found, also without `sharp` (MP4, QuickTime, M4A, AVIF, HEIC, WebP and WAV by their length; models in GLB too; JPEG, PNG, GIF, SVG and PDF by their end, films without an index, in a JPEG behind its first scan: phones put bytes behind it, thumbnails have ends of their own)",
+    "A picture, film or sound that is cut is found, also without `sharp` (MP4, QuickTime, M4A, AVIF, HEIC, WebP, WebM and WAV by their length; models in GLB and fonts in WOFF too; JPEG, PNG, GIF, SVG and PDF by their end, films without an index, in a JPEG behind its first scan: phones put bytes behind it, thumbnails have ends of their own)",
     "as 1",
     "● ● ● ● ● ● ●",
     function* ({ each, open, reader }) {
@@ -69,7 +84,8 @@ export const files = [
         "film.mp4": movie("isom", "avc1").subarray(0, -900),
         "unended.mp4": unended,
         "document.pdf": pdf.subarray(0, -14),
-        "model.glb": glb.subarray(0, -14)
+        "model.glb": glb.subarray(0, -14),
+        "film.webm": webm.subarray(0, -14)
       }
       const optional = yield* (yield* open(unneeded(reader, cuts), { isOptional: true })).fetch
       const count = Object.keys(cuts).length
@@ -98,7 +114,8 @@ export const files = [
         HEVC: ["bell.mp4", movie("isom", "hvc1")],
         ProRes: ["bell.mov", movie("qt  ", "apch")],
         "no picture": ["bell.jpg", Buffer.alloc(2000, 7)],
-        WebVTT: ["bell.vtt", "WEBVTT\n\n00:00:01,000 --> 00:00:02,000\nThe bell\n"]
+        WebVTT: ["bell.vtt", "WEBVTT\n\n00:00:01,000 --> 00:00:02,000\nThe bell\n"],
+        xmlns: ["bell.svg", '<svg width="1"><path d="M0 0"/></svg>']
       }
       const rows = Object.values(films).map(([file]) => ({ id: file, film: linked(file) }))
       const museum = yield* open({

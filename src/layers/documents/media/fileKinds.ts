@@ -18,7 +18,7 @@ export interface FileKind {
   /** The bytes at the end of a whole file. */
   readonly end?: Buffer
   /** The container, if its head gives the length of a whole file. */
-  readonly length?: "boxes" | "glb" | "riff"
+  readonly length?: "boxes" | "ebml" | "glb" | "riff" | "woff"
 }
 
 /** The bytes of a file. */
@@ -74,15 +74,16 @@ export const unplayable = async (kind: FileKind, bytes: FileBytes): Promise<stri
 
 const isBoxes = ({ type = "" }: FileKind) => /^(?:video|audio)\/(?:mp4|quicktime)$/.test(type)
 
-const playedFilm = /^(?:avc[1-4]|av01|vp0[89]|encv)$/
-const unplayedSound = /^(?:[ae]c-[34]|dts.|alac|sa[mw][rbp]|QDM.|ima4|MAC[36]|drms)$/
+const playedFilm = /^(?:avc[1-4]|av01|vp0[89])$/
+const unplayedSound = /^(?:[ae]c-[34]|dts.|alac|sa[mw][rbp]|QDM.|ima4|MAC[36]|drms|enca)$/
 
 const codecs: ReadonlyArray<readonly [is: RegExp, name: string]> = [
   [/^h[ve][vc]1$|^dvh/, "HEVC (H.265)"],
   [/^ap(?:c[hnso]|4[hx])$/, "ProRes"],
   [/^mp4v$/, "MPEG-4 Part 2"],
   [/^[ae]c-[34]$/, "Dolby Digital (AC-3)"],
-  [/^alac$/, "Apple Lossless"]
+  [/^alac$/, "Apple Lossless"],
+  [/^(?:enc[av]|drm[is])$/, "a protection that needs a key"]
 ]
 
 /** The tracks of a file that consists of boxes, by the heads of its boxes. A broken box ends the list. */
@@ -141,29 +142,49 @@ const minPdf = 1024
 const lengthBy = {
   glb: async ({ read, size }: FileBytes): Promise<number> =>
     size < 12 ? 0 : (await read(8, 4)).readUInt32LE(0),
+  woff: async ({ read, size }: FileBytes): Promise<number> =>
+    size < 12 ? 0 : (await read(8, 4)).readUInt32BE(0),
+  ebml: async ({ read }: FileBytes): Promise<number> => {
+    const head = await read(0, 1024)
+    const header = sizeAt(head, 4)
+    const segment = sizeAt(head, header.end + 4)
+    // A recorder that cannot go back writes no size.
+    return segment.isUnknown || head.readUInt32BE(header.end) !== 0x1853_8067 ? 0 : segment.end
+  },
   riff: async ({ read }: FileBytes): Promise<number> => {
     const length = (await read(4, 4)).readUInt32LE(0)
     return length < 0x7fff_0000 ? length + 7 : 0
   },
   boxes: async ({ read, size }: FileBytes): Promise<number> => {
     let at = 0
-    let [hasIndex, hasMedia] = [false, false]
+    let [hasIndex, hasMedia, isFilled] = [false, false, true]
     for (let left = 1000; left > 0; left--) {
       const head = await read(at, 16)
       if (head.length < 8) break
       const { length, type } = boxOf(head, size - at)
-      if (length < 8 || !usualBox.test(type)) break
+      if (length < 8 || !usualBox.test(type)) {
+        isFilled = head.some((byte) => byte !== 0)
+        break
+      }
       hasMedia ||= type === "mdat"
       hasIndex ||= /^(?:moov|moof|meta)$/.test(type)
       at += length
     }
-    // A camera writes the index last.
-    return at === size && hasMedia && !hasIndex ? size + 1 : at
+    // A camera writes the index last, and some programs set the size of a copy first.
+    return hasMedia && !hasIndex && (at === size || !isFilled) ? size + 1 : at
   }
 }
 
 /** Other bytes behind a file are no boxes. */
 const usualBox = /^(?:ftyp|meta|mdat|moov|moof|free|skip|wide|uuid|sidx|styp)$/
+
+/** The size of a part of WebM, and where the part ends. Its first bit that is 1 tells how many bytes the size has. */
+const sizeAt = (head: Buffer, at: number) => {
+  const width = Math.clz32(head[at] ?? 0) - 23
+  if (width > 8 || at + width > head.length) return { end: 0, isUnknown: true }
+  const size = BigInt.asUintN(7 * width, BigInt(`0x${head.toString("hex", at, at + width)}`))
+  return { end: at + width + Number(size), isUnknown: size === BigInt.asUintN(7 * width, -1n) }
+}
 
 /** A box by its first bytes, which are up to 16. `rest` is the length from there to the end of the file. */
 const boxOf = (head: Buffer, rest: number) => {
@@ -315,11 +336,13 @@ const kinds: ReadonlyArray<FileKind & { readonly is: Test }> = [
   ...kindsOf("film", true, [
     ["QuickTime", quickTime, "video/quicktime", { length: "boxes" }],
     ["MP4", /^(?:.{4}ftyp|\0\0..(?:free|skip|styp|uuid))/s, "video/mp4", { length: "boxes" }],
-    ["WebM", /^\x1aE\xdf\xa3/, "video/webm"]
+    ["WebM", /^\x1aE\xdf\xa3/, "video/webm", { length: "ebml" }]
   ]),
   ...kindsOf("other", true, [
     ["PDF", /%PDF-/, "application/pdf", { end: Buffer.from("%%EOF") }],
     ["GLB", /^glTF/, "model/gltf-binary", { length: "glb" }],
+    ["WOFF2", /^wOF2/, "font/woff2", { length: "woff" }],
+    ["WOFF", /^wOFF/, "font/woff", { length: "woff" }],
     ["a ZIP archive", /^PK\x03\x04/],
     ["a compressed file", /^(?:\x1f\x8b|Rar!|7z\xbc\xaf)/],
     ["an Office document", /^\xd0\xcf\x11\xe0\xa1\xb1/]

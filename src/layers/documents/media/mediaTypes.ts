@@ -68,7 +68,7 @@ export const typeOfPath = (path: string): string | undefined => mime.getType(`/$
 /** Whether a path has the extension of a file that pages display. */
 export const isShownType = (path: string): boolean => shownTypes.test(typeOfPath(path) ?? "")
 
-const shownTypes = /^(?:image|audio|video|model)\/|^application\/(?:pdf|x-subrip)$|^text\/vtt$/
+const shownTypes = /^(?:image|audio|video|model|font)\/|^application\/(?:pdf|x-subrip)$|^text\/vtt$/
 
 /** The folder of media in the folder of the source. */
 export const mediaFolder = "media"

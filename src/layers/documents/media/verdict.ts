@@ -14,6 +14,7 @@ import { open } from "node:fs/promises"
 import { extname } from "node:path"
 import * as Schema from "effect/Schema"
 import { sentenceOf } from "../../../internal/mistake.ts"
+import { quotedExcerpt } from "../../../internal/printable.ts"
 import { optional } from "../../../internal/schemas.ts"
 import { isPointer, pointerMistake } from "../textMistakes.ts"
 import {
@@ -71,8 +72,18 @@ export const verdictOf = async (promised: Promised, bytes: FileBytes): Promise<F
       return { wrong: "cut", detail: `it begins with nothing but zeros${copyAgain}` }
     }
     if (expected === "image/svg+xml" && (await isCutSvg(head, bytes))) return cut
-    if (isKnownPicture.test(expected) && bytes.size >= leastPicture) {
-      return { wrong: "picture", detail: "its first bytes are those of no picture: export it again" }
+    if (expected === "image/svg+xml" && isBare(head)) {
+      const name = 'xmlns="http://www.w3.org/2000/svg"'
+      return {
+        wrong: "picture",
+        detail: `it has no ${name}, without which browsers do not show it: export it again`
+      }
+    }
+    if (hasKnownStart.test(expected) && bytes.size >= leastKnown) {
+      const [wrong, kind] = expected.startsWith("image/")
+        ? (["picture", "picture"] as const)
+        : (["unplayable", `file of ${expected}`] as const)
+      return { wrong, detail: `its first bytes are those of no ${kind}: export it again` }
     }
     return /^(?:text\/vtt|application\/x-subrip)$/.test(expected)
       ? subtitleFlaw(head, expected === "text/vtt")
@@ -91,11 +102,18 @@ export const verdictOf = async (promised: Promised, bytes: FileBytes): Promise<F
     : { wrong: "unplayable", detail }
 }
 
-/** Pictures of these types begin with bytes that `fileKinds.ts` knows. */
-const isKnownPicture = /^image\/(?:jpe?g|png|gif|webp|avif|hei[cf])$/
+/** Files of these types begin with bytes that `fileKinds.ts` knows. */
+const hasKnownStart =
+  /^(?:image\/(?:jpe?g|png|gif|webp|avif|hei[cf])|video\/(?:mp4|webm)|audio\/(?:mp4|ogg|flac|wav)|application\/pdf|model\/gltf-binary|font\/woff2?)$/
 
 /** In bytes. */
-const leastPicture = 1024
+const leastKnown = 1024
+
+/** Whether a drawing has no namespace: inside a page, it needs none. */
+const isBare = (head: Buffer): boolean => {
+  const [element] = /<svg(?=[\s>])[^>]*>/.exec(head.toString("latin1", 0, 8192)) ?? []
+  return element !== undefined && !/\sxmlns\s*=/.test(element)
+}
 
 const copyAgain = ", perhaps because copying was interrupted. Copy it again"
 const cut: Flaw = { wrong: "cut", detail: `it is cut or damaged: its end is missing${copyAgain}` }
@@ -106,7 +124,9 @@ const isOtherKind = ({ name, of }: FileKind, expected: string): boolean =>
     ? of !== "picture"
     : /^(?:audio|video)\//.test(expected)
       ? of === "picture" || of === "other"
-      : expected === "application/pdf" && name !== "PDF"
+      : /^font\//.test(expected)
+        ? !name.startsWith("WOFF")
+        : expected === "application/pdf" && name !== "PDF"
 
 /** Whether a drawing does not end with its first element. Comments may follow. */
 const isCutSvg = async (head: Buffer, { read, size }: FileBytes): Promise<boolean> =>
@@ -147,19 +167,31 @@ export const verdictOfFile = async (promised: Promised, file: string): Promise<F
   }
 }
 
-/** Browsers read subtitles only as WebVTT in UTF-8, and leave out cues whose times have commas. */
-const subtitleFlaw = (head: Buffer, isWebVtt: boolean): Flaw | undefined =>
+/** Browsers read subtitles only as WebVTT in UTF-8, and leave out cues with other times. */
+const subtitleFlaw = (head: Buffer, isWebVtt: boolean): Flaw | undefined => {
   // The last line may be cut.
-  !isUtf8(head.length < headBytes ? head : head.subarray(0, head.lastIndexOf("\n")))
-    ? { wrong: "encoding", detail: "its subtitles are not UTF-8. Save it with that encoding" }
-    : isWebVtt &&
-        /^(?:\ufeff)?WEBVTT/.test(head.toString("utf8", 0, 20)) &&
-        !/^(?:\d+:)?\d\d:\d\d,\d{3}\s*-->/m.test(head.toString("latin1"))
-      ? undefined
-      : {
-          wrong: "unplayable",
-          detail: "its subtitles are no WebVTT, which browsers need: export it as WebVTT"
-        }
+  const lines = head.length < headBytes ? head : head.subarray(0, head.lastIndexOf("\n"))
+  if (!isUtf8(lines)) {
+    return { wrong: "encoding", detail: "its subtitles are not UTF-8. Save it with that encoding" }
+  }
+  const text = lines.toString("latin1")
+  if (!isWebVtt || !/^(?:\xef\xbb\xbf)?WEBVTT/.test(text)) {
+    return {
+      wrong: "unplayable",
+      detail: "its subtitles are no WebVTT, which browsers need: export it as WebVTT"
+    }
+  }
+  const odd = text.match(cueTimes)?.find((times) => !validTimes.test(times))
+  return odd === undefined
+    ? undefined
+    : {
+        wrong: "unplayable",
+        detail: `browsers leave out the subtitle ${quotedExcerpt(odd.trim())}: times of WebVTT are written as 00:01.500 --> 00:03.000`
+      }
+}
+
+const cueTimes = /^[ \t]*(?:\d[\d:.,]*[ \t]*-->|\d+:[\d:.,]*[ \t]*->)[^\r\n]*/gm
+const validTimes = /^(?:\s*(?:\d+:)?[0-5]\d:[0-5]\d\.\d{3}\s*(?:-->(?=.*\d)|(?=\s|$))){2}/
 
 /**
  * What is in the place of a file, by its first bytes; `undefined` if it is the file. An empty file has no bytes. Text

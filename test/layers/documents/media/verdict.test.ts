@@ -7,7 +7,7 @@ import * as FastCheck from "effect/FastCheck"
 import { inMemory } from "../../../../src/layers/documents/media/fileKinds.ts"
 import { typeOfPath } from "../../../../src/layers/documents/media/mediaTypes.ts"
 import { verdictOf } from "../../../../src/layers/documents/media/verdict.ts"
-import { aiff, avi, jpeg, movie, mpeg, png, pointer, wma } from "../../../rules/bytes.ts"
+import { aiff, avi, jpeg, movie, mpeg, png, pointer, unended, webm, wma } from "../../../rules/bytes.ts"
 import { noisy } from "../../../support/pictures.ts"
 
 const judge = (name: string, bytes: string | Uint8Array) =>
@@ -31,6 +31,10 @@ const segment = (body: Uint8Array) => {
 }
 
 const ebml = (type: string) => `\x1aE\xdf\xa3\x93\x42\x82\x88${type}`
+/** A font that says that it has 600 bytes. */
+const woff2 = (has: number) => `wOF2\0\x01\0\0\0\0\x02\x58`.padEnd(has, "\x07")
+const preallocated = (film: Buffer) => Buffer.concat([film, Buffer.alloc(500)])
+const cues = (...lines: ReadonlyArray<string>) => ["WEBVTT", "", ...lines, "The bell", ""].join("\n")
 const wave = (format: number) =>
   `RIFF\x24\0\0\0WAVEfmt \x10\0\0\0${String.fromCharCode(format)}`.padEnd(44, "\0")
 
@@ -78,7 +82,21 @@ describe("the verdict of a file", () => {
     ["bell.mov", movie("qt  ", "\x01xyz"), "unplayable", '"?xyz"'],
     ["bell.vtt", "WEBVTT\n\nGl\xf6ckchen", "encoding", "UTF-8"],
     ["bell.srt", "1\n00:00:00,000 --> 00:00:02,000\nGl\xf6ckchen", "encoding", "UTF-8"],
-    ["bell.srt", "1\n00:00:00,000 --> 00:00:02,000\nBell", "unplayable", "WebVTT"]
+    ["bell.srt", "1\n00:00:00,000 --> 00:00:02,000\nBell", "unplayable", "WebVTT"],
+    ["bell.vtt", cues("0:00.000 --> 1:00.000"), "unplayable", "0:00.000 --> 1:00.000"],
+    ["bell.vtt", cues("00:01.500 --> 00:03.000", "Loom", "", "00:04 --> 00:06"), "unplayable", "00:04"],
+    ["bell.vtt", cues("00:00:01:12 --> 00:00:03:04"), "unplayable", "00:00:01:12"],
+    ["bell.svg", '<svg width="1"><path d="M0 0"/></svg>', "picture", "xmlns"],
+    ["bell.svg", '<?xml version="1.0"?><svg xmlns:xlink="x"><g/></svg>', "picture", "xmlns"],
+    ["bell.webm", webm.subarray(0, -1), "cut", "end"],
+    ["bell.woff2", woff2(599), "cut", "end"],
+    ["bell.woff2", "PK\x03\x04\x14", "other", "ZIP"],
+    ["bell.mp4", preallocated(unended), "cut", "end"],
+    ["bell.mp4", movie("isom", "encv"), "unplayable", "a key"],
+    ["bell.m4v", movie("isom", "drmi"), "unplayable", "a key"],
+    ["bell.mp4", `book\0\0\0\0mark${"\x05".repeat(2000)}`, "unplayable", "first bytes"],
+    ["bell.pdf", `book\0\0\0\0mark${"\x05".repeat(2000)}`, "unplayable", "first bytes"],
+    ["bell.glb", `book\0\0\0\0mark${"\x05".repeat(2000)}`, "unplayable", "first bytes"]
   ] as const)("finds what is wrong with %s: %j is %s", ([name, bytes, wrong, word]) =>
     Effect.gen(function* () {
       expect(yield* judge(name, bytes)).toMatchObject({ wrong, detail: expect.stringContaining(word) })
@@ -98,6 +116,11 @@ describe("the verdict of a file", () => {
     ["bell.mp4", movie("isom", "av01")],
     ["bell.webm", ebml("webm")],
     ["bell.wav", wave(1)],
+    ["bell.webm", webm],
+    ["bell.woff2", woff2(600)],
+    ["bell.mp4", preallocated(movie("isom", "avc1"))],
+    ["bell.svg", '<s:svg xmlns:s="http://www.w3.org/2000/svg"><s:g/></s:svg>'],
+    ["bell.vtt", cues("NOTE this --> that", "", "100:00:01.500 --> 100:00:03.000 align:start")],
     ["bell.pdf", "%PDF-1.4 of plain letters"],
     ["bell.ts", "const bell = 'of a program'"],
     ["bell.m3u", "#EXTM3U\nhttp://museum.example/bell.mp3"],
