@@ -46,7 +46,6 @@ export const make = Effect.fnUntraced(function* ({
   downloadPath,
   site
 }: Pick<ContentServerOptions, "content" | "downloadPath" | "site">) {
-  const fs = yield* FileSystem.FileSystem
   const { state } = yield* ControllerState
   const downloads = PlainFiles.make(downloadPath)
   const stored = yield* VersionFiles.make(downloadPath)
@@ -57,25 +56,7 @@ export const make = Effect.fnUntraced(function* ({
         ? yield* SiteBuild.makePage(site, content)
         : SourcePage.make(site.source, stored)
 
-  /** The manifest that was read last: most clients ask for it again and again. */
-  const known = yield* Ref.make(Option.none<ReadManifest>())
-
-  const manifest = Effect.gen(function* () {
-    const { file, stamp } = yield* Effect.filterOrFail(
-      Effect.flatten(downloads.find(["manifest.json"])),
-      ({ stats, type }) => type === "File" && stats.size <= maxManifestBytes
-    ).pipe(Effect.catchTag("NoSuchElementException", () => VersionFiles.noManifest))
-    const before = yield* Ref.get(known)
-    if (Option.isSome(before) && before.value.stamp === stamp) {
-      return before.value
-    }
-    // Reads the whole file at once, because it can be replaced at any moment.
-    const body = Buffer.from(yield* fs.readFile(file))
-    const read = { stamp, resource: jsonResource(body), active: decodeManifest(body.toString()) }
-    yield* Ref.set(known, Option.some(read))
-    return read
-  })
-
+  const manifest = yield* makeManifest(downloads)
   const active = manifest.pipe(
     Effect.map(({ active }) => active),
     Effect.catchTag("vitrine/NotFound", () => Effect.succeedNone)
@@ -93,35 +74,7 @@ export const make = Effect.fnUntraced(function* ({
       )
     )
 
-  /** A file has the same address in all versions, so that clients do not load it again. */
-  const fileByDigest = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
-    const [digest = "", ...path] = names
-    const first = Option.map(yield* active, ({ versionId }) => versionId)
-    const found = yield* stored.findInAny(first, path.join("/"), digest)
-    return yield* Option.match(found, {
-      onNone: () => notFound(["versions", "files", ...names]),
-      onSome: (file) => Effect.succeed(storedResource(file))
-    })
-  })
-
-  const versionFile = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
-    const [versionId = "", ...path] = names
-    const missing = notFound(["versions", ...names])
-    if (versionId === "files") return yield* fileByDigest(path)
-    if (!VersionFiles.isVersionId(versionId)) return yield* missing
-    const found = yield* stored.find(versionId, path.join("/"))
-    if (Option.isNone(found)) return yield* missing
-    return found.value.path === fileListName ? listResource(found.value) : storedResource(found.value)
-  })
-
-  const clientScript = Effect.fnUntraced(function* (name: string) {
-    const missing = notFound([clientFolder, name])
-    const scripts = yield* Effect.orElse(builtScripts, () => missing)
-    return yield* Option.match(yield* scripts.find([name]), {
-      onNone: () => missing,
-      onSome: (found) => Effect.succeed(pageResource(found))
-    })
-  })
+  const versionFile = makeVersionFile(stored, active)
 
   const findNames = (
     names: ReadonlyArray<string>,
@@ -160,6 +113,15 @@ const isClientScript = /^(?:(?:client|preview|helpers)(?:\.global)?|hyphen-[a-z]
 
 const builtScripts = Effect.try(() => PlainFiles.make(packageFile("dist")))
 
+const clientScript = Effect.fnUntraced(function* (name: string) {
+  const missing = notFound([clientFolder, name])
+  const scripts = yield* Effect.orElse(builtScripts, () => missing)
+  return yield* Option.match(yield* scripts.find([name]), {
+    onNone: () => missing,
+    onSome: (found) => Effect.succeed(pageResource(found))
+  })
+})
+
 /** The largest manifest that is read. Manifests of Vitrine are much smaller. */
 export const maxManifestBytes = 1_048_576
 
@@ -171,6 +133,56 @@ interface ReadManifest {
 }
 
 const decodeManifest = Schema.decodeOption(Schema.parseJson(Manifest))
+
+/** Reads the manifest in the downloads folder. */
+const makeManifest = Effect.fnUntraced(function* (downloads: ReturnType<typeof PlainFiles.make>) {
+  const fs = yield* FileSystem.FileSystem
+  /** The manifest that was read last: most clients ask for it again and again. */
+  const known = yield* Ref.make(Option.none<ReadManifest>())
+
+  return Effect.gen(function* () {
+    const { file, stamp } = yield* Effect.filterOrFail(
+      Effect.flatten(downloads.find(["manifest.json"])),
+      ({ stats, type }) => type === "File" && stats.size <= maxManifestBytes
+    ).pipe(Effect.catchTag("NoSuchElementException", () => VersionFiles.noManifest))
+    const before = yield* Ref.get(known)
+    if (Option.isSome(before) && before.value.stamp === stamp) {
+      return before.value
+    }
+    // Reads the whole file at once, because it can be replaced at any moment.
+    const body = Buffer.from(yield* fs.readFile(file))
+    const read = { stamp, resource: jsonResource(body), active: decodeManifest(body.toString()) }
+    yield* Ref.set(known, Option.some(read))
+    return read
+  })
+})
+
+/** Finds the files of versions, by their version or their digest. */
+const makeVersionFile = (
+  stored: VersionFiles.VersionFiles,
+  active: Effect.Effect<Option.Option<Manifest>, PlatformError | Unreadable>
+) => {
+  /** A file has the same address in all versions, so that clients do not load it again. */
+  const fileByDigest = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
+    const [digest = "", ...path] = names
+    const first = Option.map(yield* active, ({ versionId }) => versionId)
+    const found = yield* stored.findInAny(first, path.join("/"), digest)
+    return yield* Option.match(found, {
+      onNone: () => notFound(["versions", "files", ...names]),
+      onSome: (file) => Effect.succeed(storedResource(file))
+    })
+  })
+
+  return Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
+    const [versionId = "", ...path] = names
+    const missing = notFound(["versions", ...names])
+    if (versionId === "files") return yield* fileByDigest(path)
+    if (!VersionFiles.isVersionId(versionId)) return yield* missing
+    const found = yield* stored.find(versionId, path.join("/"))
+    if (Option.isNone(found)) return yield* missing
+    return found.value.path === fileListName ? listResource(found.value) : storedResource(found.value)
+  })
+}
 
 /** The decoded names between the slashes. No name contains a slash. */
 const namesIn = (path: string): Effect.Effect<ReadonlyArray<string>, BadRequest | NotFound> =>

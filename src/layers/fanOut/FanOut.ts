@@ -60,13 +60,10 @@ interface Member<Client> {
   laggingSince: number
 }
 
-/** `onLeave` is called for each client that is gone, with the frames it missed if it was dropped, or else 0. */
-export const makeFanOut = <Client = void>(
-  onLeave: (client: Client, missed: number) => void
-): FanOut<Client> => {
+/** The clients of a fan-out, and the sinks that keep their places after the end of their streams. */
+const makeMembers = <Client>(onLeave: (client: Client, missed: number) => void) => {
   const members = new Map<FrameSink, Member<Client>>()
   const leaving = new Set<FrameSink>()
-  let isClosed = false
 
   const leave = (sink: FrameSink, missed = 0) => {
     const member = members.get(sink)
@@ -77,6 +74,51 @@ export const makeFanOut = <Client = void>(
     leaving.delete(sink)
   }
 
+  return {
+    join: (sink: FrameSink, client: Client) => {
+      members.set(sink, { client, laggingSince: Number.POSITIVE_INFINITY })
+    },
+    leave: (sink: FrameSink) => leave(sink),
+    size: () => members.size,
+    places: () => members.size + leaving.size,
+    clients: () => Array.from(members.values(), ({ client }) => client),
+    send: (frames: ReadonlyArray<string>) => {
+      const bytes = Buffer.from(frames.join(""))
+      for (const [sink] of members) {
+        if (!sink.send(bytes)) {
+          leave(sink, frames.length)
+        }
+      }
+    },
+    endAll: () => {
+      for (const sink of [...members.keys()]) {
+        leave(sink)
+        if (sink.leavesLater === true) {
+          leaving.add(sink)
+        }
+        sink.end()
+      }
+    },
+    /** Whether the next batch waits for a client that lags, but has not reached the time limit. */
+    isAwaited: (now: number) => {
+      let awaited = false
+      for (const [sink, member] of members) {
+        member.laggingSince =
+          sink.queuedBytes() > laggingBytes ? Math.min(member.laggingSince, now) : Number.POSITIVE_INFINITY
+        awaited ||= now - member.laggingSince < lagLimitMs && now >= member.laggingSince
+      }
+      return awaited
+    }
+  }
+}
+
+/** `onLeave` is called for each client that is gone, with the frames it missed if it was dropped, or else 0. */
+export const makeFanOut = <Client = void>(
+  onLeave: (client: Client, missed: number) => void
+): FanOut<Client> => {
+  const members = makeMembers(onLeave)
+  const { clients, isAwaited, leave, places, size } = members
+  let isClosed = false
   /** Received and not sent yet; empty between two synchronous steps. */
   let batch: Array<string> = []
 
@@ -84,12 +126,7 @@ export const makeFanOut = <Client = void>(
     if (batch.length > 0) {
       const frames = batch
       batch = []
-      const bytes = Buffer.from(frames.join(""))
-      for (const [sink] of members) {
-        if (!sink.send(bytes)) {
-          leave(sink, frames.length)
-        }
-      }
+      members.send(frames)
     }
   }
 
@@ -109,17 +146,6 @@ export const makeFanOut = <Client = void>(
     return next.done === true
   }
 
-  /** Whether the next batch waits for a client that lags, but has not reached the time limit. */
-  const isAwaited = (now: number) => {
-    let awaited = false
-    for (const [sink, member] of members) {
-      member.laggingSince =
-        sink.queuedBytes() > laggingBytes ? Math.min(member.laggingSince, now) : Number.POSITIVE_INFINITY
-      awaited ||= now - member.laggingSince < lagLimitMs && now >= member.laggingSince
-    }
-    return awaited
-  }
-
   const whenReady: Effect.Effect<void> = Effect.flatMap(Clock.currentTimeMillis, (now) =>
     isAwaited(now) ? Effect.zipRight(Effect.sleep(1), whenReady) : Effect.void
   )
@@ -133,35 +159,24 @@ export const makeFanOut = <Client = void>(
 
   const endAll = () => {
     flush()
-    for (const sink of [...members.keys()]) {
-      leave(sink)
-      if (sink.leavesLater === true) {
-        leaving.add(sink)
-      }
-      sink.end()
-    }
+    members.endAll()
   }
 
-  return {
-    join: (sink, client) => {
-      if (isClosed) {
-        sink.end()
-      } else {
-        members.set(sink, { client, laggingSince: Number.POSITIVE_INFINITY })
-      }
-      return !isClosed
-    },
-    leave: (sink) => leave(sink),
-    size: () => members.size,
-    places: () => members.size + leaving.size,
-    clients: () => Array.from(members.values(), ({ client }) => client),
-    endAll,
-    close: () => {
-      isClosed = true
-      endAll()
-    },
-    send
+  const close = () => {
+    isClosed = true
+    endAll()
   }
+
+  const join = (sink: FrameSink, client: Client) => {
+    if (isClosed) {
+      sink.end()
+    } else {
+      members.join(sink, client)
+    }
+    return !isClosed
+  }
+
+  return { join, leave, size, places, clients, endAll, close, send }
 }
 
 /** How many bytes may wait for a client in this process. The sink of a client that lags further behind drops it. */

@@ -14,20 +14,19 @@ import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Exit from "effect/Exit"
 import * as HashMap from "effect/HashMap"
 import * as HashSet from "effect/HashSet"
 import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Ref from "effect/Ref"
 import * as Stream from "effect/Stream"
 import { isDiskFull } from "../../files/systemError.ts"
+import { withoutParentSpan } from "../../internal/background.ts"
 import { type ContentCounts, sumCounts } from "../../internal/contentCounts.ts"
 import { monotonicMillis, type Now, now } from "../../internal/monotonicMillis.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 import type { FetchError } from "../../services/Content.ts"
-import type { ContentSource, SourceChanges, Unknown } from "../../services/ContentSource.ts"
+import type { ContentSource } from "../../services/ContentSource.ts"
 import type { Problem } from "../../services/Problem.ts"
 import { SourceError } from "../../services/SourceError.ts"
 import {
@@ -38,9 +37,10 @@ import {
 } from "../../services/VersionStore.ts"
 import { reported } from "../status/slices.ts"
 import { checkSources, type Keep, sampleSource } from "./checkSources.ts"
-import { fetchSource, reportFailure } from "./fetchSource.ts"
-import type { Fetched, MakeProvider, Provider } from "./Provider.ts"
-import { lastFetchFailure, makeSourceFailures, type SourceFailures } from "./sourceFailures.ts"
+import { fetchSource } from "./fetchSource.ts"
+import type { Fetched, MakeProvider, Provider, Report } from "./Provider.ts"
+import { type Changed, makePolling, type UnknownSince } from "./polling.ts"
+import { makeSourceFailures, type SourceFailures } from "./sourceFailures.ts"
 
 /** The pause between two polls while changes continue. */
 const settlePause = Duration.seconds(1)
@@ -52,202 +52,248 @@ export const fetchSources = (
   independent = false
 ): MakeProvider<never, VersionStore | FileSystem.FileSystem | Path.Path> =>
   Effect.fnUntraced(function* (report) {
-    const store = yield* VersionStore
-    const services = yield* Effect.context<VersionStore | FileSystem.FileSystem | Path.Path>()
+    const services = yield* withoutParentSpan(
+      Effect.context<VersionStore | FileSystem.FileSystem | Path.Path>()
+    )
     const failures = yield* makeSourceFailures(sources)
     const polling = yield* makePolling(sources, independent ? failures : undefined)
-    const sourceIds = sources.map(({ id }) => id)
-    /** The counts of each source when it was last read. */
-    const counts = yield* Ref.make<ReadonlyMap<string, ContentCounts>>(new Map())
-    /** What the outcome of the last fetch said of sources that fail. */
-    const said = yield* Ref.make<ReadonlyArray<KeptSource>>([])
-
-    const failing = Effect.map(
-      failures.failing,
-      Array.map(({ kept }) => kept)
-    )
-
-    /** Whether a poll has failed since, or in another way. */
-    const hasUnsaid = Effect.zipWith(
-      failing,
-      Ref.get(said),
-      (failing, said) => !isDeepStrictEqual(failing, said)
-    )
-
-    /** A source as in the latest version, if its files are complete. */
-    const latestOf = ({ id }: ContentSource, staged: StagedVersion) =>
-      Effect.map(Ref.get(counts), (counts) =>
-        Option.flatMap(staged.previous(id), ({ fingerprint, records, values }) =>
-          Option.map(fingerprint, (fingerprint) => ({
-            sourceId: id,
-            fingerprint,
-            ...(counts.get(id) ?? sumCounts([{ records, values }]))
-          }))
-        )
-      )
-
-    const keep: Keep = Effect.fnUntraced(function* (source, staged, error) {
-      if (!independent || isDiskFull(error)) return yield* error
-      const latest = yield* latestOf(source, staged)
-      if (Option.isSome(latest) && (yield* failures.hasSameOptions(source))) {
-        return { ...latest.value, keptSince: yield* failures.sinceOf(source.id) }
-      }
-      if (staged.previousIds.every((id) => id === source.id)) return yield* error
-      return yield* heldBack(
-        error,
-        Option.isSome(latest)
-          ? "its options have changed. Mend it, or go back to its former options"
-          : 'the latest version has no content of it to keep. Mend it, or remove it from "sources" until it works'
-      )
-    })
-
-    /** Reuses a source that has not changed, or that is independent and fails. Fetches any other. */
-    const takeOrFetch = Effect.fnUntraced(function* (
-      source: ContentSource,
-      staged: StagedVersion,
-      hasChanged: boolean
-    ): Effect.fn.Return<VersionSource & ContentCounts, FetchError> {
-      const failure = (yield* failures.failing).find(({ kept }) => kept.sourceId === source.id)
-      const reused =
-        failure === undefined
-          ? yield* latestOf(source, staged)
-          : yield* Effect.option(keep(source, staged, failure.error))
-      return Option.isSome(reused) && !hasChanged
-        ? reused.value
-        : yield* fetchSource(source, staged, report).pipe(
-            Effect.map(({ version }) => version),
-            Effect.zipLeft(failures.worked(source.id)),
-            Effect.catchTag("vitrine/SourceError", (error) =>
-              independent
-                ? Effect.zipRight(failures.failed(source.id, error), keep(source, staged, error))
-                : error
-            )
-          )
-    })
-
-    const promote = Effect.fn("Content.promote")(function* (
-      staged: StagedVersion,
-      versions: ReadonlyArray<VersionSource & ContentCounts>
-    ) {
-      const promotion = yield* staged.promote(versions)
-      const { changed, manifest } = promotion
-      yield* Effect.annotateCurrentSpan({ changed, versionId: manifest.versionId })
-      yield* Ref.set(counts, new Map(versions.map((version) => [version.sourceId, sumCounts([version])])))
-      const [ids, keptIds] = Array.partitionMap(versions, ({ keptSince, sourceId }) =>
-        keptSince === undefined ? Either.left(sourceId) : Either.right(sourceId)
-      )
-      yield* failures.published(ids)
-      yield* polling.add(keptIds)
-      const all = yield* failing
-      yield* Ref.set(said, all)
-      const kept = all.filter(({ sourceId }) => keptIds.includes(sourceId))
-      return { ...promotion, ...sumCounts(versions), kept }
-    })
-
+    const reading: Reading = { sources, independent, report, failures, polling, ...(yield* makeRead) }
+    const keep = keepIn(reading)
     /** Makes a version of the changed sources, unless `beforePromotion` fails after all are read. */
     const makeVersion = <E = never>(changed: Changed, beforePromotion: Effect.Effect<unknown, E>) =>
-      Effect.gen(function* () {
-        const staged = yield* store.stage
-        const fetched = yield* Effect.forEach(
-          sources,
-          (source) => takeOrFetch(source, staged, HashSet.has(changed, source.id)),
-          { concurrency: "unbounded" }
-        )
-        const [failure] = yield* failures.failing
-        if (failure !== undefined && fetched.every(({ keptSince }) => keptSince !== undefined))
-          yield* failure.error
-        yield* beforePromotion
-        return yield* promote(staged, fetched)
-      }).pipe(Effect.scoped)
-
-    const fetchAll = Effect.gen(function* () {
-      if (yield* polling.hasPolled) {
-        yield* Effect.ignore(polling.poll)
-      }
-      yield* failures.hurry(sourceIds)
-      yield* polling.add(sourceIds)
-      return yield* polling.take((changed) => makeVersion(changed, Effect.void))
-    })
-
-    const fetchNew = Effect.gen(function* () {
-      const latest = (yield* monotonicMillis) + Duration.toMillis(settle)
-      const isFirst = (yield* Ref.get(counts)).size === 0
-      const isChanging = Effect.flatMap(monotonicMillis, (now) =>
-        // If the poll fails, the next tick polls.
-        now < latest ? Effect.orElseSucceed(polling.poll, () => false) : Effect.succeed(false)
-      )
-      const settled = isChanging.pipe(
-        Effect.delay(settlePause),
-        Effect.repeat({ while: (isChanging) => isChanging })
-      )
-      const check = Effect.filterOrFail(isChanging, Boolean.not, () => new StillChanging())
-      const attempt: Effect.Effect<Fetched, FetchError> = polling
-        // The first version does not wait for further changes.
-        .take((changed) => makeVersion(changed, isFirst ? Effect.void : check))
-        .pipe(Effect.catchTag("vitrine/StillChanging", () => Effect.zipRight(settled, attempt)))
-      return yield* attempt
-    })
-
-    /** Sources without a poll are fetched at each tick. */
-    const unasked = sources.flatMap(({ id, poll }) => (poll === undefined ? [id] : []))
-
-    const poll = Effect.gen(function* () {
-      const hasNew = yield* polling.poll
-      yield* polling.add(unasked)
-      if ((yield* store.manifest).status !== "ok") {
-        yield* polling.add(sourceIds)
-      }
-      if (HashSet.size(yield* polling.due) === 0 && !(yield* hasUnsaid)) {
-        const [unknown] = HashMap.values(yield* polling.unknown)
-        return unknown ?? "same"
-      }
-      const refusal = yield* polling.refusal
-      return hasNew || Option.isNone(refusal) ? "new" : yield* Effect.fail(refusal.value)
-    })
-
+      Effect.provide(makeVersionOf(reading, keep, changed, beforePromotion), services)
+    const isPolled = sources.some(({ poll }) => poll !== undefined)
     return {
-      sourceIds,
+      sourceIds: idsOf(sources),
       notes: failures.notes,
       isRetried: Effect.map(failures.failing, (failing) => failing.some(({ error }) => error.isTransient)),
-      fetch: polling.remember(fetchAll),
+      fetch: polling.remember(fetchAll(reading, makeVersion)),
       check: Effect.provide(checkSources(sources, keep), services),
       sample: (sourceId) => Effect.provide(sampleSource(sources, sourceId), services),
       accept: Object.fromEntries(
         sources.flatMap(({ accept, id }) => (accept === undefined ? [] : [[id, accept]]))
       ),
-      poll: unasked.length === sources.length ? undefined : poll,
-      fetchNew: unasked.length === sources.length ? undefined : polling.remember(fetchNew),
+      poll: isPolled ? Effect.provide(pollAll(reading), services) : undefined,
+      fetchNew: isPolled ? polling.remember(fetchNew(reading, makeVersion, settle)) : undefined,
       changes: Stream.mergeAll(
         Array.filterMap(sources, ({ changes }) => Option.fromNullable(changes)),
-        {
-          concurrency: "unbounded"
-        }
+        { concurrency: "unbounded" }
       ),
-      sourceData: Effect.map(
-        Effect.all([
-          Effect.all(
-            Object.fromEntries(sources.flatMap(({ data, id }) => (data === undefined ? [] : [[id, data]])))
-          ),
-          polling.unknown,
-          now
-        ]),
-        ([data, unknown, now]) => ({
-          ...data,
-          ...Object.fromEntries(
-            [...unknown].map(([id, since]) => [
-              id,
-              withUnknown(
-                id,
-                Option.getOrElse(Record.get(data, id), () => ({})),
-                since,
-                now
-              )
-            ])
-          )
-        })
-      )
+      sourceData: sourceData(sources, polling)
     } satisfies Provider
   })
+
+type Polling = Effect.Effect.Success<ReturnType<typeof makePolling>>
+
+/** The sources of a content, and what is known of them. */
+interface Reading {
+  readonly sources: ReadonlyArray<ContentSource>
+  readonly independent: boolean
+  readonly report: Report
+  readonly failures: SourceFailures
+  readonly polling: Polling
+  /** The counts of each source when it was last read. */
+  readonly counts: Ref.Ref<ReadonlyMap<string, ContentCounts>>
+  /** What the outcome of the last fetch said of sources that fail. */
+  readonly said: Ref.Ref<ReadonlyArray<KeptSource>>
+}
+
+type MakeVersion = <E = never>(
+  changed: Changed,
+  beforePromotion: Effect.Effect<unknown, E>
+) => Effect.Effect<Fetched, FetchError | E>
+
+const makeRead: Effect.Effect<Pick<Reading, "counts" | "said">> = Effect.all({
+  counts: Ref.make<ReadonlyMap<string, ContentCounts>>(new Map()),
+  said: Ref.make<ReadonlyArray<KeptSource>>([])
+})
+
+const idsOf = Array.map(({ id }: ContentSource) => id)
+
+const failing = ({ failures }: Reading) =>
+  Effect.map(
+    failures.failing,
+    Array.map(({ kept }) => kept)
+  )
+
+/** Whether a poll has failed since the last fetch, or in another way. */
+const hasUnsaid = (reading: Reading) =>
+  Effect.zipWith(
+    failing(reading),
+    Ref.get(reading.said),
+    (failing, said) => !isDeepStrictEqual(failing, said)
+  )
+
+/** A source as in the latest version, if its files are complete. */
+const latestOf = ({ counts }: Reading, { id }: ContentSource, staged: StagedVersion) =>
+  Effect.map(Ref.get(counts), (counts) =>
+    Option.flatMap(staged.previous(id), ({ fingerprint, records, values }) =>
+      Option.map(fingerprint, (fingerprint) => ({
+        sourceId: id,
+        fingerprint,
+        ...(counts.get(id) ?? sumCounts([{ records, values }]))
+      }))
+    )
+  )
+
+const keepIn = (reading: Reading): Keep =>
+  Effect.fnUntraced(function* (source, staged, error) {
+    const { failures, independent } = reading
+    if (!independent || isDiskFull(error)) return yield* error
+    const latest = yield* latestOf(reading, source, staged)
+    if (Option.isSome(latest) && (yield* failures.hasSameOptions(source))) {
+      return { ...latest.value, keptSince: yield* failures.sinceOf(source.id) }
+    }
+    if (staged.previousIds.every((id) => id === source.id)) return yield* error
+    return yield* heldBack(
+      error,
+      Option.isSome(latest)
+        ? "its options have changed. Mend it, or go back to its former options"
+        : 'the latest version has no content of it to keep. Mend it, or remove it from "sources" until it works'
+    )
+  })
+
+/** Reuses a source that has not changed, or that is independent and fails. Fetches any other. */
+const takeOrFetch = Effect.fnUntraced(function* (
+  reading: Reading,
+  keep: Keep,
+  source: ContentSource,
+  staged: StagedVersion,
+  hasChanged: boolean
+): Effect.fn.Return<VersionSource & ContentCounts, FetchError, FileSystem.FileSystem | Path.Path> {
+  const { failures, independent, report } = reading
+  const failure = (yield* failures.failing).find(({ kept }) => kept.sourceId === source.id)
+  const reused =
+    failure === undefined
+      ? yield* latestOf(reading, source, staged)
+      : yield* Effect.option(keep(source, staged, failure.error))
+  return Option.isSome(reused) && !hasChanged
+    ? reused.value
+    : yield* fetchSource(source, staged, report).pipe(
+        Effect.map(({ version }) => version),
+        Effect.zipLeft(failures.worked(source.id)),
+        Effect.catchTag("vitrine/SourceError", (error) =>
+          independent
+            ? Effect.zipRight(failures.failed(source.id, error), keep(source, staged, error))
+            : error
+        )
+      )
+})
+
+const promote = Effect.fn("Content.promote")(function* (
+  reading: Reading,
+  staged: StagedVersion,
+  versions: ReadonlyArray<VersionSource & ContentCounts>
+) {
+  const { counts, failures, polling, said } = reading
+  const promotion = yield* staged.promote(versions)
+  const { changed, manifest } = promotion
+  yield* Effect.annotateCurrentSpan({ changed, versionId: manifest.versionId })
+  yield* Ref.set(counts, new Map(versions.map((version) => [version.sourceId, sumCounts([version])])))
+  const [ids, keptIds] = Array.partitionMap(versions, ({ keptSince, sourceId }) =>
+    keptSince === undefined ? Either.left(sourceId) : Either.right(sourceId)
+  )
+  yield* failures.published(ids)
+  yield* polling.add(keptIds)
+  const all = yield* failing(reading)
+  yield* Ref.set(said, all)
+  const kept = all.filter(({ sourceId }) => keptIds.includes(sourceId))
+  return { ...promotion, ...sumCounts(versions), kept }
+})
+
+const makeVersionOf = <E>(
+  reading: Reading,
+  keep: Keep,
+  changed: Changed,
+  beforePromotion: Effect.Effect<unknown, E>
+) =>
+  Effect.gen(function* () {
+    const { failures, sources } = reading
+    const staged = yield* (yield* VersionStore).stage
+    const fetched = yield* Effect.forEach(
+      sources,
+      (source) => takeOrFetch(reading, keep, source, staged, HashSet.has(changed, source.id)),
+      { concurrency: "unbounded" }
+    )
+    const [failure] = yield* failures.failing
+    if (failure !== undefined && fetched.every(({ keptSince }) => keptSince !== undefined))
+      yield* failure.error
+    yield* beforePromotion
+    return yield* promote(reading, staged, fetched)
+  }).pipe(Effect.scoped)
+
+const fetchAll = ({ failures, polling, sources }: Reading, makeVersion: MakeVersion) =>
+  Effect.gen(function* () {
+    if (yield* polling.hasPolled) {
+      yield* Effect.ignore(polling.poll)
+    }
+    yield* failures.hurry(idsOf(sources))
+    yield* polling.add(idsOf(sources))
+    return yield* polling.take((changed) => makeVersion(changed, Effect.void))
+  })
+
+const fetchNew = ({ counts, polling }: Reading, makeVersion: MakeVersion, settle: Duration.Duration) =>
+  Effect.gen(function* () {
+    const latest = (yield* monotonicMillis) + Duration.toMillis(settle)
+    const isFirst = (yield* Ref.get(counts)).size === 0
+    const isChanging = Effect.flatMap(monotonicMillis, (now) =>
+      // If the poll fails, the next tick polls.
+      now < latest ? Effect.orElseSucceed(polling.poll, () => false) : Effect.succeed(false)
+    )
+    const settled = isChanging.pipe(
+      Effect.delay(settlePause),
+      Effect.repeat({ while: (isChanging) => isChanging })
+    )
+    const check = Effect.filterOrFail(isChanging, Boolean.not, () => new StillChanging())
+    const attempt: Effect.Effect<Fetched, FetchError> = polling
+      // The first version does not wait for further changes.
+      .take((changed) => makeVersion(changed, isFirst ? Effect.void : check))
+      .pipe(Effect.catchTag("vitrine/StillChanging", () => Effect.zipRight(settled, attempt)))
+    return yield* attempt
+  })
+
+/** Polls the sources. Sources without a poll are fetched at each tick. */
+const pollAll = (reading: Reading) =>
+  Effect.gen(function* () {
+    const { polling, sources } = reading
+    const hasNew = yield* polling.poll
+    yield* polling.add(idsOf(sources.filter(({ poll }) => poll === undefined)))
+    if ((yield* (yield* VersionStore).manifest).status !== "ok") {
+      yield* polling.add(idsOf(sources))
+    }
+    if (HashSet.size(yield* polling.due) === 0 && !(yield* hasUnsaid(reading))) {
+      const [unknown] = HashMap.values(yield* polling.unknown)
+      return unknown ?? "same"
+    }
+    const refusal = yield* polling.refusal
+    return hasNew || Option.isNone(refusal) ? "new" : yield* Effect.fail(refusal.value)
+  })
+
+/** The data of the sources for the state. */
+const sourceData = (sources: ReadonlyArray<ContentSource>, polling: Polling) =>
+  Effect.map(
+    Effect.all([
+      Effect.all(
+        Object.fromEntries(sources.flatMap(({ data, id }) => (data === undefined ? [] : [[id, data]])))
+      ),
+      polling.unknown,
+      now
+    ]),
+    ([data, unknown, now]) => ({
+      ...data,
+      ...Object.fromEntries(
+        [...unknown].map(([id, since]) => [
+          id,
+          withUnknown(
+            id,
+            Option.getOrElse(Record.get(data, id), () => ({})),
+            since,
+            now
+          )
+        ])
+      )
+    })
+  )
 
 /** Says that a failing source holds back the others, because nothing of it can be kept. */
 const heldBack = (error: SourceError, why: string): SourceError =>
@@ -259,14 +305,6 @@ const heldBack = (error: SourceError, why: string): SourceError =>
 
 /** The sources changed again while they were read. */
 class StillChanging extends Data.TaggedError("vitrine/StillChanging") {}
-
-/** The ids of sources that have changed. */
-type Changed = HashSet.HashSet<string>
-
-/** What nobody can tell of a source, and since when. */
-interface UnknownSince extends Unknown {
-  readonly since: Now
-}
 
 /** How long it may be unknown whether a source has changed: usually, and while a file only grows. */
 const patience = { usual: Duration.minutes(5), growing: Duration.hours(1) }
@@ -286,144 +324,3 @@ const withUnknown = (
   const problem: Problem = { code: "source:unknown", severity: "warning", subject: id, text, since }
   return { ...data, problems: [...reported(data), problem] }
 }
-
-/** What is known from the polls of the sources. */
-interface Polled {
-  /** Where the next poll of each source begins. */
-  readonly cursors: HashMap.HashMap<string, string>
-  /** The changes that are in no version yet. */
-  readonly found: Changed
-  /** Sources that know of a failed poll: only a fetch tells them that they work again. */
-  readonly failed: HashSet.HashSet<string>
-  /** Sources whose last poll could not tell. */
-  readonly unknown: HashMap.HashMap<string, UnknownSince>
-}
-
-/**
- * Polls sources for changes, and remembers the changes until a version has them. With `failures`, sources are
- * independent: the others count if one fails.
- */
-export const makePolling = Effect.fnUntraced(function* (
-  sources: ReadonlyArray<ContentSource>,
-  failures?: SourceFailures
-) {
-  const polled = yield* Ref.make<Polled>({
-    cursors: HashMap.empty(),
-    found: HashSet.empty(),
-    failed: HashSet.empty(),
-    unknown: HashMap.empty()
-  })
-  const failure = lastFetchFailure<FetchError>()
-  const paused = failures?.paused ?? Effect.succeed(HashSet.empty<string>())
-
-  const add = (changed: Iterable<string>) =>
-    Ref.update(polled, (before) => ({ ...before, found: HashSet.union(before.found, changed) }))
-
-  const notKnown = (id: string, unknown: Unknown, now: Now) =>
-    Ref.update(polled, (before) => {
-      const since = Option.match(HashMap.get(before.unknown, id), {
-        onNone: () => now,
-        onSome: ({ since }) => since
-      })
-      return { ...before, unknown: HashMap.set(before.unknown, id, { ...unknown, since }) }
-    })
-
-  const known = (id: string, hasNew: boolean, cursor: string) =>
-    Ref.modify(polled, ({ cursors, failed, found, unknown }) => {
-      const hasChanged = hasNew || HashSet.has(failed, id)
-      return [
-        hasChanged,
-        {
-          cursors: HashMap.set(cursors, id, cursor),
-          found: hasChanged ? HashSet.add(found, id) : found,
-          failed: HashSet.remove(failed, id),
-          unknown: HashMap.remove(unknown, id)
-        }
-      ]
-    }).pipe(Effect.tap((hasChanged) => (hasChanged ? failures?.hurry([id]) : undefined) ?? Effect.void))
-
-  const answered = (id: string, { changed, cursor }: SourceChanges) =>
-    Predicate.isString(changed)
-      ? known(id, changed !== "nothing", cursor)
-      : Effect.as(
-          Effect.flatMap(now, (now) => notKnown(id, changed, now)),
-          false
-        )
-
-  const refused = (source: ContentSource, error: SourceError) =>
-    Effect.unless(
-      Ref.update(polled, (before) => ({ ...before, failed: HashSet.add(before.failed, source.id) })),
-      () => error.isTransient && failures === undefined
-    ).pipe(
-      Effect.zipRight(failures?.failed(source.id, error) ?? Effect.void),
-      Effect.zipRight(reportFailure(source, error))
-    )
-
-  /** Whether the source has changed since its previous poll. */
-  const pollSource = Effect.fnUntraced(function* (source: ContentSource) {
-    const { id, poll } = source
-    if (poll === undefined) {
-      return false
-    }
-    const { cursors } = yield* Ref.get(polled)
-    const changes = yield* poll(HashMap.get(cursors, id)).pipe(
-      Effect.catchAllDefect((cause) => new SourceError({ source: id, cause })),
-      Effect.tapError((error) => refused(source, error))
-    )
-    return yield* answered(id, changes)
-  })
-
-  return {
-    /**
-     * Polls all sources, and gives whether any has changed since the previous poll. If any fails, the others count, and
-     * it fails; if sources are independent, only if all fail.
-     */
-    poll: Effect.gen(function* () {
-      const [failed, answers] = yield* Effect.partition(sources, pollSource, { concurrency: "unbounded" })
-      const [error] = failed
-      return error === undefined || (failures !== undefined && answers.length > 0)
-        ? answers.includes(true)
-        : yield* error
-    }),
-
-    hasPolled: Effect.map(Ref.get(polled), ({ cursors }) => HashMap.size(cursors) > 0),
-
-    /** The sources whose last poll could not tell, by their ids. */
-    unknown: Effect.map(Ref.get(polled), ({ unknown }) => unknown),
-
-    /** The changes that are in no version yet. */
-    found: Effect.map(Ref.get(polled), ({ found }) => found),
-
-    /** The changes without those of sources that failed a short time ago. */
-    due: Effect.zipWith(Ref.get(polled), paused, ({ found }, paused) => HashSet.difference(found, paused)),
-
-    /** Adds changes. */
-    add,
-
-    /** Takes the due changes for a new version. If `use` fails, they count as changes again. */
-    take: <A, E>(use: (changed: Changed) => Effect.Effect<A, E>) =>
-      Effect.acquireUseRelease(
-        Effect.flatMap(paused, (paused) =>
-          Ref.modify(polled, ({ found, ...before }) => [
-            HashSet.difference(found, paused),
-            { ...before, found: HashSet.intersection(found, paused) }
-          ])
-        ),
-        use,
-        (changed, exit) => (Exit.isSuccess(exit) ? Effect.void : add(changed))
-      ),
-
-    /** Remembers how a fetch ends, for `refusal`. */
-    remember: <A>(fetch: Effect.Effect<A, FetchError>) =>
-      Effect.tapBoth(fetch, {
-        onFailure: (error) => failure.failed(error, !error.isTransient),
-        onSuccess: () => failure.worked
-      }),
-
-    /** The error of the last fetch, while it is too early to try again. */
-    refusal: Effect.map(
-      failure.paused,
-      Option.map(({ error }) => error)
-    )
-  }
-})

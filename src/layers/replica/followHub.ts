@@ -29,65 +29,15 @@ export const followHub = (
   Effect.fnUntraced(function* (report: Report) {
     const store = yield* VersionStore
     const hub = yield* Hub.make(from, maxTimeout)
+    const { ask, upstream } = yield* makeAsk(hub)
     const take = yield* makeTakeVersion(hub, report, pollEvery)
-    const refused = makeRefused()
-    const upstream = yield* Ref.make<Slices.Upstream>({ url: hub.url })
+    const following: Following = { ask, hub, refused: makeRefused(), take }
+    const follow = makeFollow(following)
+    const prepare = makePrepare(following)
     const noVersion = makeWarnWhile(
       (url: string) =>
         `No version yet at ${url} (404 for manifest.json). If the hub has one, the address in "from" does not lead to a downloads folder.`
     )
-
-    const notPrepared = makeWarnWhile(
-      (reason) =>
-        `The version that waits at the hub for the end of its hold could not be copied in advance: ${reason}`
-    )
-
-    const noteAnswer = (answer: Pick<Slices.Upstream, "problem" | "versionId">) =>
-      Effect.flatMap(Clock.currentTimeMillis, (now) =>
-        Ref.set(upstream, { url: hub.url, askedAt: new Date(now).toISOString(), ...answer })
-      )
-
-    const ask = Effect.tapBoth(hub.ask, {
-      onFailure: ({ detail }) => noteAnswer({ problem: detail }),
-      onSuccess: Option.match({
-        onNone: () => noteAnswer({}),
-        onSome: ({ manifest: { versionId } }) => noteAnswer({ versionId })
-      })
-    })
-
-    /** Fails if the hub names another version by now. A hub that does not answer withdraws nothing. */
-    const isWanted = (version: HubVersion) =>
-      failIf(
-        (manifest) => !isOf(manifest, version),
-        `its version ${version.manifest.versionId} was replaced while it was copied, ${maxRestarts} times in a row`
-      )
-
-    /** As `isWanted`. Also fails if another version waits by now. */
-    const stillWaits = (version: HubVersion) =>
-      failIf(
-        (manifest) => !isOf(manifest, version) || manifest.held?.waiting !== version.manifest.held?.waiting,
-        `version ${version.manifest.held?.waiting} no longer waits`
-      )
-
-    const failIf = (isOther: (manifest: Manifest) => boolean, detail: string) =>
-      Effect.flatMap(Effect.option(ask), (next) =>
-        Option.exists(Option.flatten(next), ({ manifest }) => isOther(manifest))
-          ? new Hub.MovedOn({ error: hub.failed(detail, { isTransient: true }) })
-          : Effect.void
-      )
-
-    /** As `take`. If the hub names a newer version meanwhile, takes that version. */
-    const follow = (version: HubVersion, restarts = maxRestarts): Effect.Effect<Fetched, FetchError> =>
-      Effect.catchTag(
-        refused.copying(version.manifest.versionId, take.latest(version, isWanted(version))),
-        "vitrine/MovedOn",
-        ({ error }) =>
-          Effect.flatMap(ask, (next) =>
-            restarts === 0 || Option.isNone(next) || isOf(next.value.manifest, version)
-              ? error
-              : follow(next.value, restarts - 1)
-          )
-      )
 
     const fetch = Effect.flatMap(
       ask,
@@ -97,21 +47,6 @@ export const followHub = (
       })
     )
 
-    /**
-     * Copies the version that waits at the hub for the end of a hold, so that it is on disk when the hub activates it.
-     */
-    const prepare = (version: HubVersion) => {
-      const { until, waiting } = version.manifest.held ?? {}
-      return until === undefined || waiting === undefined
-        ? Effect.void
-        : refused.check(waiting).pipe(
-            Effect.zipRight(refused.copying(waiting, take.ahead(waiting, stillWaits(version)))),
-            Effect.zipRight(notPrepared.works),
-            Effect.catchTag("vitrine/MovedOn", () => Effect.void),
-            Effect.catchAll(({ message }) => notPrepared.fails(message))
-          )
-    }
-
     const poll = Effect.gen(function* (): Effect.fn.Return<PollResult, FetchError> {
       const found = yield* ask
       if (Option.isNone(found)) {
@@ -119,7 +54,7 @@ export const followHub = (
         return { reason: "it has no version yet (404 for manifest.json)" }
       }
       yield* noVersion.works
-      yield* refused.check(found.value.manifest.versionId)
+      yield* following.refused.check(found.value.manifest.versionId)
       // Read each time: somebody may have removed the version.
       const current = yield* store.manifest
       if (current.status !== "ok" || !isLatestOf(current.manifest, found.value)) {
@@ -136,6 +71,95 @@ export const followHub = (
       hub: Effect.all({ copiedFrom: Ref.get(upstream), reports: reports ?? Effect.succeed(undefined) })
     } satisfies Provider
   })
+
+interface Following {
+  readonly ask: Hub.Hub["ask"]
+  readonly hub: Hub.Hub
+  readonly refused: ReturnType<typeof makeRefused>
+  readonly take: Effect.Effect.Success<ReturnType<typeof makeTakeVersion>>
+}
+
+/** Asks the hub, and keeps its last answer for the state. */
+const makeAsk = Effect.fnUntraced(function* (hub: Hub.Hub) {
+  const upstream = yield* Ref.make<Slices.Upstream>({ url: hub.url })
+
+  const noteAnswer = (answer: Pick<Slices.Upstream, "problem" | "versionId">) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      Ref.set(upstream, { url: hub.url, askedAt: new Date(now).toISOString(), ...answer })
+    )
+
+  const ask = Effect.tapBoth(hub.ask, {
+    onFailure: ({ detail }) => noteAnswer({ problem: detail }),
+    onSuccess: Option.match({
+      onNone: () => noteAnswer({}),
+      onSome: ({ manifest: { versionId } }) => noteAnswer({ versionId })
+    })
+  })
+
+  return { ask, upstream }
+})
+
+/** Fails if the manifest of the hub is another one by now. A hub that does not answer withdraws nothing. */
+const failIf = ({ ask, hub }: Following, isOther: (manifest: Manifest) => boolean, detail: string) =>
+  Effect.flatMap(Effect.option(ask), (next) =>
+    Option.exists(Option.flatten(next), ({ manifest }) => isOther(manifest))
+      ? new Hub.MovedOn({ error: hub.failed(detail, { isTransient: true }) })
+      : Effect.void
+  )
+
+/** Takes the version. If the hub names a newer version meanwhile, takes that version. */
+const makeFollow = (following: Following) => {
+  const { ask, refused, take } = following
+
+  const isWanted = (version: HubVersion) =>
+    failIf(
+      following,
+      (manifest) => !isOf(manifest, version),
+      `its version ${version.manifest.versionId} was replaced while it was copied, ${maxRestarts} times in a row`
+    )
+
+  const follow = (version: HubVersion, restarts = maxRestarts): Effect.Effect<Fetched, FetchError> =>
+    Effect.catchTag(
+      refused.copying(version.manifest.versionId, take.latest(version, isWanted(version))),
+      "vitrine/MovedOn",
+      ({ error }) =>
+        Effect.flatMap(ask, (next) =>
+          restarts === 0 || Option.isNone(next) || isOf(next.value.manifest, version)
+            ? error
+            : follow(next.value, restarts - 1)
+        )
+    )
+
+  return follow
+}
+
+/** Copies the version that waits at the hub for the end of a hold, so that it is on disk when the hub activates it. */
+const makePrepare = (following: Following) => {
+  const { refused, take } = following
+  const notPrepared = makeWarnWhile(
+    (reason) =>
+      `The version that waits at the hub for the end of its hold could not be copied in advance: ${reason}`
+  )
+
+  const stillWaits = (version: HubVersion) =>
+    failIf(
+      following,
+      (manifest) => !isOf(manifest, version) || manifest.held?.waiting !== version.manifest.held?.waiting,
+      `version ${version.manifest.held?.waiting} no longer waits`
+    )
+
+  return (version: HubVersion) => {
+    const { until, waiting } = version.manifest.held ?? {}
+    return until === undefined || waiting === undefined
+      ? Effect.void
+      : refused.check(waiting).pipe(
+          Effect.zipRight(refused.copying(waiting, take.ahead(waiting, stillWaits(version)))),
+          Effect.zipRight(notPrepared.works),
+          Effect.catchTag("vitrine/MovedOn", () => Effect.void),
+          Effect.catchAll(({ message }) => notPrepared.fails(message))
+        )
+  }
+}
 
 /** A version that could not be copied. */
 interface Refused {
