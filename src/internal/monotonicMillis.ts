@@ -31,6 +31,16 @@ const futureMs = 5000
 export const hasPassed = (millis: number, since: number, now: number): boolean =>
   now - since >= millis || since - now > futureMs
 
+/**
+ * The least change of the time of day that counts as a set clock, in milliseconds. Small corrections happen all the
+ * time.
+ */
+export const stepMs = 5000
+
+/** The same time after somebody set the clock by so many milliseconds. */
+export const movedTime = (time: string, millis: number): string =>
+  new Date(Date.parse(time) + millis).toISOString()
+
 /** How much the distance of the two clocks varies by itself, in milliseconds. */
 const jitterMs = 20
 

@@ -9,7 +9,7 @@ import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Ref from "effect/Ref"
-import { makeSteadyNow } from "../../internal/monotonicMillis.ts"
+import { makeSteadyNow, movedTime, type Now, stepMs } from "../../internal/monotonicMillis.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import type { ContentEvent, FetchOutcome } from "../../services/ContentEvents.ts"
@@ -34,23 +34,24 @@ export const makeSlice = Effect.fnUntraced(function* (name: string) {
     const { isPolling, nextFetch, ...published } = content
     return published
   }
-  /** As `failingSince`, in monotonic milliseconds. */
-  let failingFrom: number | undefined
+  let distance = Number.NaN
+  /** If somebody has set the clock, the times of fetches are set with it. */
+  const follow = ({ monotonic, wall }: Now) => {
+    const step = wall - monotonic - distance
+    if (Math.abs(step) <= stepMs) return
+    if (!Number.isNaN(step)) content = moved(content, step)
+    distance = wall - monotonic
+  }
   const note = (change: (before: ContentState) => ContentState) =>
-    Effect.map(steadyNow, ({ monotonic, wall }) => {
+    Effect.map(steadyNow, (now) => {
+      follow(now)
       content = change(content)
-      failingFrom =
-        content.failingSince === undefined
-          ? undefined
-          : (failingFrom ?? Date.parse(content.failingSince) - wall + monotonic)
     })
   return {
-    /** If somebody sets the clock, `failingSince` is set with it. */
-    get: Effect.map(steadyNow, ({ monotonic, wall }) =>
-      failingFrom === undefined
-        ? content
-        : { ...content, failingSince: new Date(failingFrom - monotonic + wall).toISOString() }
-    ),
+    get: Effect.map(steadyNow, (now) => {
+      follow(now)
+      return content
+    }),
     update: (change: (before: ContentState) => ContentState) =>
       Effect.zipRight(
         note(change),
@@ -65,6 +66,25 @@ export const makeSlice = Effect.fnUntraced(function* (name: string) {
     note
   }
 })
+
+const moved = (content: ContentState, millis: number): ContentState => {
+  const time = (at: string | undefined) => at && movedTime(at, millis)
+  const event = <A extends { readonly timestamp: string }>(last: A | undefined) =>
+    last && { ...last, timestamp: movedTime(last.timestamp, millis) }
+  return {
+    ...content,
+    failingSince: time(content.failingSince),
+    fetchingSince: time(content.fetchingSince),
+    lastFetch: event(content.lastFetch),
+    lastSuccess: time(content.lastSuccess),
+    sources: Record.map(content.sources, (source) => ({
+      ...source,
+      fetchingSince: time(source.fetchingSince),
+      lastError: event(source.lastError),
+      lastSuccess: event(source.lastSuccess)
+    }))
+  }
+}
 
 export type ContentSlice = Effect.Effect.Success<ReturnType<typeof makeSlice>>
 

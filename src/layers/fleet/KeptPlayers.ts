@@ -9,7 +9,7 @@ import * as Ref from "effect/Ref"
 import * as Schedule from "effect/Schedule"
 import * as JsonFile from "../../files/JsonFile.ts"
 import { endWithin } from "../../internal/background.ts"
-import { unsafeMonotonicMillis } from "../../internal/monotonicMillis.ts"
+import { stepMs, unsafeMonotonicMillis } from "../../internal/monotonicMillis.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import { maxReportBytes, Player } from "../../services/PlayerReport.ts"
 import {
@@ -40,12 +40,6 @@ const saveEvery = "1 minute"
 
 /** How long the shutdown waits for the last write. */
 const lastSave = "1 second"
-
-/**
- * The least change of the time of day that counts as a set clock, in milliseconds. Small corrections happen all the
- * time.
- */
-const stepMs = 5000
 
 /** Starts with the players that were saved last, and saves players until the scope ends. */
 export const make = Effect.fnUntraced(function* (downloadPath: string) {

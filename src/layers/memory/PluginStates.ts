@@ -11,7 +11,7 @@ import * as Ref from "effect/Ref"
 import * as Scope from "effect/Scope"
 import * as Struct from "effect/Struct"
 import { nodeId } from "../../internal/machine.ts"
-import { monotonicMillis, now } from "../../internal/monotonicMillis.ts"
+import { monotonicMillis, now, stepMs } from "../../internal/monotonicMillis.ts"
 import {
   type ControllerSnapshot,
   ControllerState,
@@ -71,7 +71,7 @@ const readLive = Effect.fnUntraced(function* (plugins: Parts["plugins"]) {
 export const make = <Remembered>(makeView: MakeView<Remembered>, mode: Mode, given?: Identity) =>
   Effect.gen(function* () {
     const identity = given ?? { node: { id: nodeId() } }
-    const system = { startTime: new Date(yield* Clock.currentTimeMillis).toISOString(), mode, ...identity }
+    let system = { startTime: new Date(yield* Clock.currentTimeMillis).toISOString(), mode, ...identity }
     const startedAt = yield* monotonicMillis
     const parts = yield* Ref.make<Parts>({ version: 0, plugins: [] })
     const latest = yield* Ref.make(Option.none<Latest<Remembered>>())
@@ -99,6 +99,11 @@ export const make = <Remembered>(makeView: MakeView<Remembered>, mode: Mode, giv
       )
       if (Option.isSome(fresh)) {
         return fresh.value.snapshot
+      }
+      const startTime = new Date(wall - (at - startedAt)).toISOString()
+      // Somebody has set the clock.
+      if (Math.abs(Date.parse(startTime) - Date.parse(system.startTime)) > stepMs) {
+        system = { ...system, startTime }
       }
       const input = {
         now: wall,

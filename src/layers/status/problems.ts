@@ -4,6 +4,7 @@
  */
 import { identity } from "effect/Function"
 import * as Order from "effect/Order"
+import { movedTime, stepMs } from "../../internal/monotonicMillis.ts"
 import type { OwnedProblem, PluginReport } from "../../services/ControllerState.ts"
 import type { Mute, Problem } from "../../services/Problem.ts"
 import type { GlobalState, Section } from "../../services/StatusSnapshot.ts"
@@ -106,6 +107,8 @@ export interface Remembered {
   readonly reports: ReadonlyMap<string, { readonly report: PluginReport; readonly failingSince?: number }>
   /** By plugin: when its live fields were first known, in milliseconds since the start of the controller. */
   readonly knownSince: ReadonlyMap<string, number>
+  /** When the controller started, by the time of day of the last view, in milliseconds since 1970. */
+  readonly startedAt?: number
   /** The problems from before the restart, once they were recalled. */
   readonly earlier?: ReadonlyArray<OwnedProblem> | undefined
 }
@@ -129,6 +132,18 @@ export const recall = (
     { plugin, problem: { ...problem, since: problem.since ?? now, count: 1 }, isEarlier: true }
   ])
   return { ...before, earlier, standing: new Map([...recalled, ...before.standing]) }
+}
+
+/** Moves the times since the start if somebody has set the clock, so that the start is another time now. */
+export const moved = (before: Remembered, startedAt: number): Remembered => {
+  const { standing, startedAt: last = startedAt } = before
+  const move = (owned: Owned<Standing>) =>
+    Date.parse(owned.problem.since) < last - stepMs
+      ? owned
+      : { ...owned, problem: { ...owned.problem, since: movedTime(owned.problem.since, startedAt - last) } }
+  return Math.abs(startedAt - last) <= stepMs
+    ? { ...before, startedAt: last }
+    : { ...before, startedAt, standing: new Map([...standing].map(([key, owned]) => [key, move(owned)])) }
 }
 
 /** How long a problem from before the restart waits until its plugin judges it, in milliseconds. */

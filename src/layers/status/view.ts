@@ -16,6 +16,7 @@ import type { Problem } from "../../services/Problem.ts"
 import type { HealthWord } from "../../services/View.ts"
 import {
   keyOf,
+  moved,
   muteSections,
   mutesOf,
   nothingRemembered,
@@ -78,7 +79,7 @@ export const viewOf =
     const all = reports.map(([, report]) => report)
     const at = new Date(now).toISOString()
     const { problems: standing, remembered } = remember(
-      recall(before, all.find(({ earlier }) => earlier !== undefined)?.earlier, at),
+      recall(moved(before, startedAt), all.find(({ earlier }) => earlier !== undefined)?.earlier, at),
       foundIn({ now, players, reports, screens, state }),
       at,
       unwatchedBy(reports, uptimeMs)

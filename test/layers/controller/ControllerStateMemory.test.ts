@@ -66,6 +66,25 @@ describe("ControllerStateMemory", () => {
       })
   )
 
+  it.effect("has the times of the new clock when somebody sets the clock of the machine", () =>
+    withJumpingClock(({ adjust, set }) =>
+      runCase(ControllerState, function* ({ read, register }) {
+        yield* register({
+          name: "lamp",
+          report: () => ({ problems: [{ code: "lamp", severity: "error", text: "dark" }] })
+        })
+        yield* read
+        yield* adjust("20 seconds")
+        yield* set(Date.parse(startTime))
+        yield* adjust("10 seconds")
+        const { state, view } = yield* read
+        expect(view.header).toMatchObject({ startTime, uptimeMs: 30_000 })
+        expect(state.system.startTime).toBe(startTime)
+        expect(view.problems).toMatchObject([{ code: "lamp", since: startTime }])
+      }).pipe(Effect.provide(layer("persistent", identity)))
+    )
+  )
+
   scenario("has a slice for each plugin, and counts changes", function* ({ register, state }) {
     const before = yield* state
     for (const name of ["content", "constructor", "__proto__"]) {
@@ -238,7 +257,7 @@ describe("ControllerStateMemory", () => {
         yield* set(-86_400_000)
         yield* adjust("5 seconds")
         expect((yield* status).header).toMatchObject({
-          startTime: "1970-01-01T00:00:00.000Z",
+          startTime: "1969-12-31T00:00:00.000Z",
           uptimeMs: 5000
         })
       }).pipe(Effect.provide(layer("persistent")))

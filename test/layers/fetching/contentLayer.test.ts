@@ -166,6 +166,34 @@ it.scoped("content is not failing for long when the clock of the machine is set 
   )
 )
 
+it.scoped("content is not too old when the clock of the machine is set to the right day", () =>
+  withJumpingClock(({ adjust, set }) =>
+    Effect.gen(function* () {
+      const { definition, setTable } = yield* makeTables("exhibits")
+      yield* setTable("Objects", objects(3))
+      yield* Effect.gen(function* () {
+        const { fetch } = yield* Content
+        yield* fetch
+        const { state } = yield* ControllerState
+        yield* set(24 * 60 * 60 * 1000)
+        yield* adjust("58 seconds")
+        const { plugins, problems } = yield* state
+        expect(problems).toEqual([])
+        expect(plugins).toMatchObject({
+          content: {
+            lastSuccess: "1970-01-02T00:00:00.000Z",
+            lastFetch: { timestamp: "1970-01-02T00:00:00.000Z" }
+          }
+        })
+        yield* adjust("3 seconds")
+        expect((yield* state).problems).toMatchObject([
+          { code: "content:old", since: "1970-01-02T00:00:00.000Z" }
+        ])
+      }).pipe(Effect.provide(ContentLayer.layer({ sources: [definition], maxAge: "1 minute" })))
+    }).pipe(Effect.provide(services))
+  )
+)
+
 it.scoped("the layer of content reports every mistake in its options", () =>
   Effect.gen(function* () {
     const { definition } = yield* makeTables("exhibits")
