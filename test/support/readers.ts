@@ -13,7 +13,7 @@ import { dispositionName, isShownType, localPathOf } from "../../src/layers/docu
 import { adviceOnOthers, startsPage } from "../../src/layers/documents/media/verdict.ts"
 import { alikeWarnings, nameWarnings } from "../../src/layers/documents/names.ts"
 import { endOfJson, findStrayMarks, isMarkup } from "../../src/layers/documents/textMistakes.ts"
-import { pathOf } from "../../src/layers/http/Access.ts"
+import { pathOf } from "../../src/layers/http/RequestHead.ts"
 import { event } from "../../src/layers/http/SseFrame.ts"
 import { hideSecrets } from "../../src/layers/httpClient/secrets.ts"
 import { makeNamedFiles } from "../../src/layers/sources/folder/namedFiles.ts"

@@ -10,9 +10,9 @@ import type * as Redacted from "effect/Redacted"
 import { isPlainFileName } from "../../files/fileName.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import { ScreenPictures } from "../../services/ScreenPictures.ts"
-import { tokenCheck } from "../http/Access.ts"
 import { BadRequest, tokenRequired } from "../http/errors.ts"
 import { take } from "../http/pictureBody.ts"
+import { tokenCheck } from "../http/RequestHead.ts"
 
 /** Pictures are on until the scope ends, or `close` runs; both end the waiting of watchers. */
 export const make = Effect.fnUntraced(function* (token: Redacted.Redacted) {

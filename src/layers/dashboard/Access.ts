@@ -8,8 +8,8 @@
 import { isIP } from "node:net"
 import { hostname } from "node:os"
 import * as Option from "effect/Option"
-import * as Http from "../http/Access.ts"
 import { CommandNotAllowed, jsonRequired, originNotAllowed, tokenRequired } from "../http/errors.ts"
+import * as Http from "../http/RequestHead.ts"
 import type { DashboardOptions } from "./DashboardOptions.ts"
 
 export type Refusal = Http.Refusal | CommandNotAllowed

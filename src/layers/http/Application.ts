@@ -19,11 +19,11 @@ import * as Effect from "effect/Effect"
 import { constTrue } from "effect/Function"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
-import * as Access from "./Access.ts"
 import * as ConnectionLimit from "./ConnectionLimit.ts"
 import { BadRequest, NotFound, type RequestError } from "./errors.ts"
 import * as HttpServer from "./HttpServer.ts"
 import * as RequestHandler from "./RequestHandler.ts"
+import * as Access from "./RequestHead.ts"
 import * as Responses from "./Responses.ts"
 
 type Request = HttpServerRequest.HttpServerRequest

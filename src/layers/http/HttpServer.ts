@@ -7,8 +7,8 @@ import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { pathOf, unreadableTarget } from "./Access.ts"
 import * as RequestBody from "./RequestBody.ts"
+import { pathOf, unreadableTarget } from "./RequestHead.ts"
 import { allowHalfClosed, cutSoon } from "./stallTimeout.ts"
 
 /**

@@ -5,6 +5,7 @@
  */
 import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
 import * as Option from "effect/Option"
+import { jsonRequired, originNotAllowed, tokenRequired } from "../http/errors.ts"
 import {
   isJson,
   isOfForeignPage,
@@ -13,8 +14,7 @@ import {
   type RequestHead,
   refuseHost,
   tokenCheck
-} from "../http/Access.ts"
-import { jsonRequired, originNotAllowed, tokenRequired } from "../http/errors.ts"
+} from "../http/RequestHead.ts"
 import { preflight } from "../http/Responses.ts"
 import type { HttpTransportOptions } from "./HttpTransportOptions.ts"
 

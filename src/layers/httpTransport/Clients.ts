@@ -11,8 +11,8 @@ import { makeSteadyNow, unsafeMonotonicMillis } from "../../internal/monotonicMi
 import type { TransportState } from "../../services/Slices.ts"
 import { maxConsumers } from "../../services/VersionStore.ts"
 import { type FanOut, type FrameSink, makeFanOut } from "../fanOut/FanOut.ts"
-import { printableHeader } from "../http/Access.ts"
 import { type TooManyClients, tooManyClients } from "../http/errors.ts"
+import { printableHeader } from "../http/RequestHead.ts"
 import type { Recorder, TransportStatistics } from "./statistics.ts"
 
 /** The clients of an event stream. */

@@ -8,9 +8,9 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Record from "effect/Record"
 import * as Ref from "effect/Ref"
-import { isJson } from "../../../src/layers/http/Access.ts"
 import type { BadRequest, BodyTooLarge } from "../../../src/layers/http/errors.ts"
 import * as RequestBody from "../../../src/layers/http/RequestBody.ts"
+import { isJson } from "../../../src/layers/http/RequestHead.ts"
 import {
   type ApiError,
   invalidRequest,

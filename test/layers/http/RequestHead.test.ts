@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import * as Option from "effect/Option"
-import * as Access from "../../../src/layers/http/Access.ts"
+import * as Access from "../../../src/layers/http/RequestHead.ts"
 
 describe("the target of a request", () => {
   it.each([
