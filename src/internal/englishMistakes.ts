@@ -75,6 +75,8 @@ const limits: Readonly<Record<Limit, string>> = {
   row: "bytes in one row. A double quote may be missing at the end of a cell."
 }
 
+const allow = 'in Directus, Settings, Access Policies, allow "read" of'
+
 /** A function in `steps`. */
 export interface StepCalled {
   readonly number: number
@@ -161,6 +163,10 @@ const sentences = {
   "gone:records": (f: { count: number; before: number }) => `${countText(f.count, "record")}, of ${f.before} before${ifMeant}`,
   "gone:field": (f: { name: string; other: string | undefined }) => `no record has ${quoted(f.name)} any more, which half of them had${f.other === undefined ? "" : `; ${quoted(f.other)} is new: was it renamed?`}${ifMeant}`,
   "gone:files": (f: { count: number; before: number }) => `there are ${countText(f.count, "file")}, and there were ${f.before}. Bring them back${ifMeant}`,
+
+  "gone:language": (f: { language: string }) => `"locales" asks for ${quoted(f.language)}, which no entry has. Publish the translations, or correct "locales"`,
+  "rights:status": (f: { collection: string }) => `if ${f.collection} has a field "status", the token may not read it, and unpublished items are saved: ${allow} "status", or of all fields if there is none. With status: [] in the configuration, every item may be shown, unless a "filter" leaves it out`,
+  "rights:translations": (f: { collection: string }) => `if ${f.collection} has "translations", the token may not read them: ${allow} them, or of all fields if there are none`,
 
   "links:document": (f: { known: ReadonlyArray<string> }) => `"links" names it, but there is no such document; there are: ${f.known.join(", ")}`,
   "links:list": () => '"links" names it, but it is no list of records',

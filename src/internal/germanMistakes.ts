@@ -158,6 +158,10 @@ export const german: Language = {
     "gone:field": (f) => `Kein Eintrag hat mehr ${quoted(f.name)}; vorher hatte es jeder zweite.${f.other === undefined ? "" : ` ${quoted(f.other)} ist neu: Wurde es umbenannt?`}${ifMeant}`,
     "gone:files": (f) => `Von ${counted(f.before, "Datei ist", "Dateien sind")} noch ${number(f.count)} da. Legen Sie die anderen wieder in den Ordner.${ifMeant}`,
 
+    "gone:language": (f) => `„locales“ nennt ${quoted(f.language)}, aber kein Eintrag hat diese Sprache. Veröffentlichen Sie die Übersetzungen, oder korrigieren Sie „locales“.`,
+    "rights:status": (f) => `Falls ${f.collection} ein Feld „status“ hat, darf das Token es nicht lesen, und unveröffentlichte Einträge werden gespeichert. Erlauben Sie in Directus unter Einstellungen, Zugriffsrichtlinien, „status“ zu lesen, oder alle Felder, falls es keines gibt. Mit status: [] in der Konfiguration darf jeder Eintrag gezeigt werden, den kein „filter“ weglässt.`,
+    "rights:translations": (f) => `Falls ${f.collection} „translations“ hat, darf das Token sie nicht lesen. Erlauben Sie in Directus unter Einstellungen, Zugriffsrichtlinien, sie zu lesen, oder alle Felder, falls es keine gibt.`,
+
     "links:document": (f) => `„links“ nennt dieses Dokument, aber es fehlt. Es gibt: ${f.known.join(", ")}.`,
     "links:list": () => "„links“ nennt dieses Dokument, aber es ist keine Liste von Einträgen.",
     "links:unused": (f) => `„links“ nennt das Feld ${quoted(f.name)}, das in keinem Eintrag vorkommt.`,

@@ -10,16 +10,14 @@ import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import { sha256OfText } from "../../files/sha256.ts"
 import { closestName } from "../../internal/closestName.ts"
-import { mistake } from "../../internal/mistake.ts"
 import type { MistakePlace } from "../../internal/mistakeParts.ts"
-import { quotedExcerpt } from "../../internal/printable.ts"
 import type { PreviousContent } from "../../services/ContentSource.ts"
 import type { Warning } from "../../services/Warning.ts"
 import type { DocumentOptions } from "./DocumentOptions.ts"
 import type { JsonObject } from "./jsonValues.ts"
 import type { Had, KeptFile, Known } from "./KeptFile.ts"
 import { languageKey } from "./names.ts"
-import { placed, warningOf, within } from "./warnings.ts"
+import { placed, warn, within } from "./warnings.ts"
 
 /** What a document has. */
 export interface Shape {
@@ -131,16 +129,10 @@ export const make = (
     const warnings: ReadonlyArray<Warning> = [
       ...missing.map(([name]) =>
         // Nobody knows the ending of a file that is gone.
-        warningOf(
-          "gone:document",
-          name,
-          mistake("gone:document", { ...(documents[0]?.place ?? { kind }), name })
-        )
+        placed({ ...(documents[0]?.place ?? { kind }), name })(warn("gone:document", name))
       ),
       ...compared.flatMap(({ warnings }) => warnings),
-      ...(areFilesGone
-        ? [warningOf("gone:files", "", mistake("gone:files", {}, { count: files, before: filesBefore }))]
-        : [])
+      ...(areFilesGone ? [warn("gone:files", "", { count: files, before: filesBefore })] : [])
     ]
     const had = Object.fromEntries<Had>([
       ...missing.map(([name, before]) => [name, { ...before, now: 0 }] as const),
@@ -198,11 +190,7 @@ export const missingLanguages = (
   const keys = new Set(Array.from(found, languageKey))
   return (keys.size === 0 ? [] : locales)
     .filter((language) => !keys.has(languageKey(language)))
-    .map((language) => ({
-      code: "gone:language",
-      subject: language,
-      text: `"locales" asks for ${quotedExcerpt(language)}, which no entry has. Publish the translations, or correct "locales"`
-    }))
+    .map((language) => warn("gone:language", language, { language }))
 }
 
 const compareShapes = (before: Had | undefined, { count, fields }: Shape, isUsual: boolean) => {
@@ -221,15 +209,11 @@ const compareShapes = (before: Had | undefined, { count, fields }: Shape, isUsua
   const isOutermost = (name: string) => !all.has(name.replace(/\..*/s, "")) || !name.includes(".")
   const warnings: ReadonlyArray<Warning> = [
     ...(areRecordsGone
-      ? [
-          count === 0
-            ? warningOf("gone:document", "", mistake("gone:empty", {}))
-            : warningOf("gone:records", "", mistake("gone:records", {}, { count, before: before.count }))
-        ]
+      ? [count === 0 ? warn("gone:empty", "") : warn("gone:records", "", { count, before: before.count })]
       : []),
     ...(count === 0 ? [] : gone.filter(isOutermost)).map((name, index) => {
       const other = index < maxHints ? likely(name) : undefined
-      return warningOf("gone:field", name, mistake("gone:field", {}, { name, other }))
+      return warn("gone:field", name, { name, other })
     })
   ]
   return { had, warnings }

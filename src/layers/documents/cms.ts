@@ -15,7 +15,6 @@ import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { mistake } from "../../internal/mistake.ts"
 import { expects, omittable, optional } from "../../internal/Options.ts"
 import { ifUnset, isHttpBase, secret } from "../../internal/optionSchemas.ts"
 import { excerpt } from "../../internal/printable.ts"
@@ -29,7 +28,7 @@ import { type JsonObject, mapObjects, mapParts } from "./jsonValues.ts"
 import { fileFieldsOfReader } from "./media/MediaOptions.ts"
 import type { MediaReader } from "./media/placeMedia.ts"
 import { makeRequests, redirectAdvice } from "./readText.ts"
-import { noticeCounted, warningOf } from "./warnings.ts"
+import { noticeCounted, warn } from "./warnings.ts"
 import { isLast, ListChanged, type ListProgress, readList } from "./wholeList.ts"
 
 /** A text that is not empty. */
@@ -257,7 +256,7 @@ const noticeUnpublished = (count: number) =>
     {
       about: "unpublished",
       count,
-      warning: (count) => warningOf("content:note", "", mistake("records:unpublished", {}, { count }))
+      warning: (count) => warn("records:unpublished", "", { count })
     }
   ])
 

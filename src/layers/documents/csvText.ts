@@ -7,14 +7,14 @@
 import { CsvError, parse } from "csv-parse"
 import * as Effect from "effect/Effect"
 import { type Code, type Fields, type Mistake, mistake } from "../../internal/mistake.ts"
-import type { RowPlace, Separator } from "../../internal/mistakeParts.ts"
+import type { MistakePlace, RowPlace, Separator } from "../../internal/mistakeParts.ts"
 import { makeGiveWay } from "../../internal/nextTurn.ts"
 import { excerpt } from "../../internal/printable.ts"
 import type { Warning } from "../../services/Warning.ts"
 import { readSoFar, TooMuch, withinBudget } from "./budget.ts"
 import { setOwn } from "./jsonValues.ts"
 import { type FindPlace, isSpreadsheetError, maxPlaced, otherMistake } from "./textMistakes.ts"
-import { warningOf } from "./warnings.ts"
+import { warn, warningOf } from "./warnings.ts"
 
 export type CsvRecord = Readonly<Record<string, string>>
 
@@ -55,8 +55,7 @@ export const parseCsvTable = (
     const records: Array<CsvRecord> = []
     const rows: Array<number> = []
     const errors = new Map<CsvRecord, Record<string, string>>()
-    const failed = new Map<string, FirstCell>()
-    const odd = new Map<string, FirstCell & { readonly code: OddCode }>()
+    const odd = new Map<string, FirstCell>()
     let repeated: number | undefined
     const readPage = tryRead(() => {
       const page = pages.next()
@@ -65,18 +64,17 @@ export const parseCsvTable = (
         withinBudget("read", soFar.values)
         if (!hasText(cells)) continue
         const ofRow: Record<string, string> = {}
-        const next = (column: string, cell: string, before: FirstCell | undefined): FirstCell => ({
-          ...(before ?? { name: column, at: rowPlace(columns, { cells, row }, id), cell }),
-          count: 1 + (before?.count ?? 0)
-        })
-        const record = recordOf(columns, cells, (column, cell, code) => {
-          if (code === "cell:error") {
-            setOwn(ofRow, column, cell)
-            failed.set(column, next(column, cell, failed.get(column)))
-          } else {
-            const key = `${code} ${column}`
-            odd.set(key, { ...next(column, cell, odd.get(key)), code })
+        const record = recordOf(columns, cells, (name, cell, code) => {
+          if (code === "cell:error") setOwn(ofRow, name, cell)
+          const key = `${code} ${name}`
+          const { count, ...first } = odd.get(key) ?? {
+            code,
+            name,
+            cell,
+            first: { rows: [rowPlace(columns, { cells, row }, id)] },
+            count: 0
           }
+          odd.set(key, { ...first, count: count + 1 })
         })
         if (Object.keys(ofRow).length > 0) errors.set(record, ofRow)
         if (columns.length > 1 && columns.every((column, index) => cells[index] === column)) repeated ??= row
@@ -94,33 +92,19 @@ export const parseCsvTable = (
         ? [mistake("csv:alone", { rows: [{ row }] })]
         : [])
     ]
-    const ofCells = Array.from(failed.values(), ({ at, cell, count, name }) =>
-      warningOf(
-        "cell:error",
-        name,
-        mistake("cell:error", {}, { name, cell, count, first: { rows: [at] }, isSaved: false })
-      )
+    const ofCells = Array.from(odd.values(), ({ code, ...cell }) =>
+      warn(code, cell.name, { ...cell, isSaved: false })
     )
-    const ofOdd = Array.from(odd.values(), ({ at, code, ...cell }) =>
-      warningOf(
-        code === "csv:shortened" ? "number:large" : "cell:error",
-        cell.name,
-        mistake(code, {}, { ...cell, first: { rows: [at] } })
-      )
-    )
-    const warnings = [
-      ...ofTable.map((mistake) => warningOf("content:note", "", mistake)),
-      ...ofCells,
-      ...ofOdd
-    ]
+    const warnings = [...ofTable.map((mistake) => warningOf("", mistake)), ...ofCells]
     return { records, rows, errors, columns, warnings }
   })
 
 /** The first cell of a column with a mistake, and how many there are. */
 interface FirstCell {
+  readonly code: OddCode
   readonly name: string
-  readonly at: RowPlace
   readonly cell: string
+  readonly first: MistakePlace
   readonly count: number
 }
 
@@ -138,7 +122,7 @@ const rowPlace = (columns: ReadonlyArray<string>, { cells, row }: Row, id: strin
 const recordOf = (
   columns: ReadonlyArray<string>,
   row: ReadonlyArray<string>,
-  found: (column: string, cell: string, code: OddCode | "cell:error") => void
+  found: (column: string, cell: string, code: OddCode) => void
 ): CsvRecord => {
   const record: Record<string, string> = {}
   for (const [index, column] of columns.entries()) {
@@ -154,12 +138,12 @@ const recordOf = (
 /** How odd cells and errors begin: most cells need no further look. */
 const mayBeOdd = /^[#=\-\dELNu[\\\s]/
 
-const readOdd = (text: string): readonly [cell: string, code: OddCode | "cell:error" | undefined] => {
+const readOdd = (text: string): readonly [cell: string, code: OddCode | undefined] => {
   const cell = text.startsWith('="') ? text.replace(/^="([^"]*)"$/, "$1") : text
   return [cell, isSpreadsheetError(cell) ? "cell:error" : oddCode(cell)]
 }
 
-type OddCode = "csv:shortened" | "csv:program"
+type OddCode = "cell:error" | "csv:shortened" | "csv:program"
 
 /** A long number as Excel shows it, or what a program writes for a value that it cannot write. */
 const oddCode = (cell: string): OddCode | undefined =>

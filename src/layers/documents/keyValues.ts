@@ -14,7 +14,7 @@ import type { Warning } from "../../services/Warning.ts"
 import { withinBudget } from "./budget.ts"
 import { fill } from "./jsonValues.ts"
 import { nameKey, nameWarnings } from "./names.ts"
-import { warningOf } from "./warnings.ts"
+import { warn } from "./warnings.ts"
 
 export interface KeyValues {
   /** The values by key, all keys sorted. */
@@ -90,7 +90,6 @@ export const keyValues = (
   )
 
   const at = withoutKey.slice(0, maxNamed).map(rowOf)
-  const noKey = mistake("keys:missing", {}, { at, count: withoutKey.length })
   return Either.right({
     value: fill(
       {},
@@ -102,10 +101,10 @@ export const keyValues = (
       return index === undefined ? entries.get(name)?.id : entries.get(name)?.items?.get(index)?.id
     },
     warnings: [
-      ...(withoutKey.length === 0 ? [] : [warningOf("content:note", "", noKey)]),
-      ...[...repeated].slice(0, maxNamed).map(([key, ids]) => {
-        return warningOf("names:twice", "", mistake("keys:twice", {}, { key, at: ids.map(rowOf) }))
-      }),
+      ...(withoutKey.length === 0 ? [] : [warn("keys:missing", "", { at, count: withoutKey.length })]),
+      ...[...repeated]
+        .slice(0, maxNamed)
+        .map(([key, ids]) => warn("keys:twice", "", { key, at: ids.map(rowOf) })),
       ...nameWarnings("column", columns)
     ]
   })

@@ -24,7 +24,7 @@ import {
   wholeOf
 } from "./Document.ts"
 import type { JsonObject } from "./jsonValues.ts"
-import { notice, warningOf, withWarnings } from "./warnings.ts"
+import { notice, warn, withWarnings } from "./warnings.ts"
 import { readAgain } from "./wholeList.ts"
 
 /** The document that a field links to, by the name of the field. */
@@ -107,7 +107,7 @@ export const linkRecords = Effect.fnUntraced(function* <E>(
       notice(
         Object.keys(links)
           .filter((field) => !seen.has(field))
-          .map((name) => warningOf("content:note", "", mistake("links:unused", {}, { name })))
+          .map((name) => warn("links:unused", "", { name }))
       )
     )
   }
@@ -179,13 +179,7 @@ const makeResolving = (targets: ReadonlyArray<Target>, seen: Set<string>) => {
         const { count, named } = lost.get(field) ?? nothingLost
         if (count === 0) return []
         const ids = [...named].map(excerpt)
-        return [
-          warningOf(
-            "content:note",
-            field,
-            mistake("links:lost", {}, { name: field, target, count, ids, hasMore: count > maxNamed })
-          )
-        ]
+        return [warn("links:lost", field, { name: field, target, count, ids, hasMore: count > maxNamed })]
       })
   }
 }

@@ -1,10 +1,9 @@
 /**
  * Names and texts as people read them: which of them look like one.
  */
-import { mistake } from "../../internal/mistake.ts"
 import type { Named } from "../../internal/mistakeParts.ts"
 import type { Warning } from "../../services/Warning.ts"
-import { warningOf } from "./warnings.ts"
+import { warn } from "./warnings.ts"
 
 /** Characters that nobody sees inside a text: soft hyphens, writing directions, byte order marks. */
 const unseen = "\\u00ad\\u061c\\u180e\\u200b\\u200e\\u200f\\u202a-\\u202e\\u2060-\\u2069\\ufeff"
@@ -87,9 +86,7 @@ export const alikeWarnings = (
   return [...groups.values()]
     .filter(({ length }) => length > 1)
     .slice(0, maxAlike)
-    .map((group) =>
-      warningOf("names:alike", group[0] ?? "", mistake("names:alike", {}, { what, names: group }))
-    )
+    .map((group) => warn("names:alike", group[0] ?? "", { what, names: group }))
 }
 
 /**
@@ -103,9 +100,7 @@ export const nameWarnings = (what: Named, names: Iterable<string>): ReadonlyArra
     all.find((name) => bare(name) !== visible(name))
   ])
   return [
-    ...[...strange].flatMap((name) =>
-      name === undefined ? [] : warningOf("names:alike", name, mistake("names:hidden", {}, { what, name }))
-    ),
+    ...[...strange].flatMap((name) => (name === undefined ? [] : warn("names:hidden", name, { what, name }))),
     ...alikeWarnings(what, all)
   ]
 }

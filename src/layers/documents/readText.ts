@@ -7,7 +7,7 @@ import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Effect from "effect/Effect"
 import { constFalse } from "effect/Function"
 import { english } from "../../internal/englishMistakes.ts"
-import { at, type Mistake, mistake, mistakeText, sentenceOf } from "../../internal/mistake.ts"
+import { at, type Mistake, mistakeText, sentenceOf } from "../../internal/mistake.ts"
 import { printableLine } from "../../internal/printable.ts"
 import {
   type Answer,
@@ -27,7 +27,7 @@ import {
   placeOfRow
 } from "./csvText.ts"
 import { type FindPlace, findStrayMarks, findTwice, jsonMistake, otherMistake } from "./textMistakes.ts"
-import { notice, noticeCounted, placed, warningOf } from "./warnings.ts"
+import { notice, noticeCounted, placed, warn, warningOf } from "./warnings.ts"
 
 /** Stray marks in the pages of a list have one cause: each kind is reported once. */
 const noticeMarks = (name: string | undefined, text: string, find?: FindPlace) =>
@@ -35,7 +35,7 @@ const noticeMarks = (name: string | undefined, text: string, find?: FindPlace) =
     findStrayMarks(text, find).map((mark) => ({
       about: sentenceOf(mark),
       count: 1,
-      warning: () => warningOf("content:note", "", at({ name }, mark))
+      warning: () => warningOf("", at({ name }, mark))
     }))
   )
 
@@ -47,7 +47,7 @@ const noticeDigits = ({ digits: [first, ...others] }: JsonValue): Effect.Effect<
         {
           about: "digits",
           count: 1 + others.length,
-          warning: (count) => warningOf("number:large", "", mistake("json:digits", {}, { count, first }))
+          warning: (count) => warn("json:digits", "", { count, first })
         }
       ])
 
@@ -69,7 +69,7 @@ export const parseJson = (text: string, file?: string): Effect.Effect<unknown, M
     Effect.tap((value) =>
       notice(
         findTwice(text, value).map(({ name, place }) =>
-          warningOf("names:twice", name, mistake("json:twice", { name: file, ...place }, { name }))
+          placed({ name: file, ...place })(warn("json:twice", name, { name }))
         )
       )
     ),

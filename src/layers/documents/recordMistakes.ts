@@ -3,13 +3,12 @@
  * computer, and links that expire.
  */
 import * as Predicate from "effect/Predicate"
-import { mistake } from "../../internal/mistake.ts"
 import type { Named } from "../../internal/mistakeParts.ts"
 import { excerpt } from "../../internal/printable.ts"
 import type { Warning } from "../../services/Warning.ts"
 import { expiringLink, isElsewhere, isLocalFile } from "./media/links.ts"
 import { alikeWarnings, nameKey, nameWarnings } from "./names.ts"
-import { warningOf } from "./warnings.ts"
+import { warn } from "./warnings.ts"
 
 /** The most names of fields that are compared. */
 const maxNames = 10_000
@@ -74,9 +73,7 @@ export const makeRecordMistakes = (what: Named) => {
           (path) => nameKey(path.slice(name.length + 1))
         )
       ),
-      ...Array.from(links.values(), ({ code, ...fields }) =>
-        warningOf(code, fields.field, mistake(code, {}, fields))
-      )
+      ...Array.from(links.values(), ({ code, ...fields }) => warn(code, fields.field, fields))
     ]
   }
 }

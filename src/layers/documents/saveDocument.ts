@@ -8,7 +8,6 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import { fileName } from "../../files/fileName.ts"
-import { mistake } from "../../internal/mistake.ts"
 import type { RowPlace } from "../../internal/mistakeParts.ts"
 import { inTurns, makeGiveWay } from "../../internal/nextTurn.ts"
 import { defaultKey, type RecordKey, recordId } from "../../internal/recordKey.ts"
@@ -43,7 +42,7 @@ import { type Finding, type FoundMedia, makeSearch, type Search } from "./media/
 import { nameKey } from "./names.ts"
 import { makeRecordMistakes } from "./recordMistakes.ts"
 import { sourceErrors } from "./sourceErrors.ts"
-import { hadRecords, warningOf, withWarnings } from "./warnings.ts"
+import { hadRecords, warn, withWarnings } from "./warnings.ts"
 import { readAgain } from "./wholeList.ts"
 
 /** The settings that all documents of a fetch share. */
@@ -206,7 +205,7 @@ const writeRecords = <E>(
       check,
       warnings: [
         ...(hasKeyColumns && (isOfTables || document.file?.toLowerCase().endsWith(".csv") === true)
-          ? [warningOf("content:note", "", mistake("keys:unread", {}, { name }))]
+          ? [warn("keys:unread", "", { name })]
           : []),
         ...ids.warnings(),
         ...mistakes.warnings(),
@@ -285,22 +284,8 @@ const makeRecordIds = (key: RecordKey | undefined) => {
     warnings: (): ReadonlyArray<Warning> => [
       ...(missing === 0 || (key === undefined && seen.size === 0)
         ? []
-        : [
-            warningOf(
-              "content:note",
-              "",
-              mistake("records:unnamed", {}, { count: missing, key: name, at: unnamed })
-            )
-          ]),
-      ...(first === undefined
-        ? []
-        : [
-            warningOf(
-              "records:twice",
-              "",
-              mistake("records:twice", {}, { count: twice, key: name, ...first })
-            )
-          ])
+        : [warn("records:unnamed", "", { count: missing, key: name, at: unnamed })]),
+      ...(first === undefined ? [] : [warn("records:twice", "", { count: twice, key: name, ...first })])
     ]
   }
 }

@@ -7,19 +7,44 @@ import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Ref from "effect/Ref"
 import { english } from "../../internal/englishMistakes.ts"
-import { at, type Mistake, mistake, mistakeText, sentenceOf } from "../../internal/mistake.ts"
+import {
+  at,
+  type Code,
+  type Fields,
+  type Mistake,
+  mistake,
+  mistakeText,
+  sentenceOf
+} from "../../internal/mistake.ts"
 import type { MistakePlace } from "../../internal/mistakeParts.ts"
 import type { FetchedSource, PreviousContent } from "../../services/ContentSource.ts"
 import { SourceError } from "../../services/SourceError.ts"
-import type { Warning } from "../../services/Warning.ts"
+import { type Warning, warningCodes } from "../../services/Warning.ts"
+
+/** Mistakes whose warnings have the code of another mistake. Without a code, a warning is a `content:note`. */
+const kinds: Partial<Record<Mistake["code"], string>> = {
+  "csv:program": "cell:error",
+  "csv:shortened": "number:large",
+  "gone:empty": "gone:document",
+  "json:digits": "number:large",
+  "json:twice": "names:twice",
+  "keys:twice": "names:twice",
+  "more:warnings": "content:more",
+  "names:hidden": "names:alike",
+  "rights:status": "rights:field",
+  "rights:translations": "rights:field"
+}
 
 /** The warning about a mistake. */
-export const warningOf = (code: string, subject: string, mistake: Mistake): Warning => ({
-  code,
-  subject,
-  text: mistakeText(mistake),
-  mistake
-})
+export const warningOf = (
+  subject: string,
+  mistake: Mistake,
+  code = kinds[mistake.code] ?? (warningCodes.includes(mistake.code) ? mistake.code : "content:note")
+): Warning => ({ code, subject, text: mistakeText(mistake), mistake })
+
+/** The warning about a mistake whose place the reader of the document, or the fetch, adds. */
+export const warn = <C extends Code>(code: C, subject: string, ...fields: Fields[C]): Warning =>
+  warningOf(subject, mistake(code, {}, ...fields))
 
 /** The warning with the place that its text begins with. */
 export const placed =
@@ -27,7 +52,7 @@ export const placed =
   ({ code, mistake, subject, text }: Warning): Warning =>
     mistake === undefined
       ? { code, subject, text: `${english.place(place)}: ${text}` }
-      : warningOf(code, subject, at(place, mistake))
+      : warningOf(subject, at(place, mistake), code)
 
 /** The warning, about a part of something larger: of a document, a source. */
 export const within =
@@ -113,10 +138,7 @@ export const withWarnings = <A, E, R>(
 /** The first warnings, and the number of the others. */
 const firstOf = (warnings: ReadonlyArray<Warning>, most: number): ReadonlyArray<Warning> =>
   warnings.length > most
-    ? [
-        ...warnings.slice(0, most),
-        warningOf("content:more", "", mistake("more:warnings", {}, { count: warnings.length - most }))
-      ]
+    ? [...warnings.slice(0, most), warn("more:warnings", "", { count: warnings.length - most })]
     : warnings
 
 /** The warnings of a fetch. */

@@ -23,7 +23,7 @@ import { violationText } from "../../status/contentText.ts"
 import { type Document, fileBefore, listOf, pagesOf, Records, textPlaceOf, Value } from "../Document.ts"
 import { readKeys, readRecords } from "../documentFile.ts"
 import type { JsonObject } from "../jsonValues.ts"
-import { notice, warningOf } from "../warnings.ts"
+import { notice, placed, warn } from "../warnings.ts"
 import { expectedSchema, type TableExpectation, typedRecord } from "./ExpectOptions.ts"
 import {
   type CheckedTable,
@@ -179,9 +179,7 @@ const begin = ({ file: name, key }: Document<unknown>, { begin, ended, fieldsOf,
     count++
     if (warnings.length < maxNamed) {
       const cells = problems.map((problem) => ({ ...wrongOf(problem), field: placeOf(problem.path) }))
-      warnings.push(
-        warningOf("content:note", "", mistake("expect:left-out", { name, ...recordPlace(place) }, { cells }))
-      )
+      warnings.push(placed({ name, ...recordPlace(place) })(warn("expect:left-out", "", { cells })))
     }
     return false
   }
@@ -194,10 +192,7 @@ const begin = ({ file: name, key }: Document<unknown>, { begin, ended, fieldsOf,
       if (isTooMany) return Effect.void
       return notice(
         count > maxNamed
-          ? [
-              ...warnings,
-              warningOf("content:note", "", mistake("more:left-out", { name }, { count: count - maxNamed }))
-            ]
+          ? [...warnings, placed({ name })(warn("more:left-out", "", { count: count - maxNamed }))]
           : warnings
       )
     })

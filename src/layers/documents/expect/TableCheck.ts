@@ -14,7 +14,6 @@ import * as AST from "effect/SchemaAST"
 import { closestName } from "../../../internal/closestName.ts"
 import {
   type Mistake,
-  mistake,
   type ViolationCode,
   type ViolationFields,
   violationMistake,
@@ -29,7 +28,7 @@ import { placeOfViolation } from "../../status/contentText.ts"
 import type { RecordPlace } from "../Document.ts"
 import { isInexact } from "../readText.ts"
 import { isSpreadsheetError } from "../textMistakes.ts"
-import { warningOf } from "../warnings.ts"
+import { warn } from "../warnings.ts"
 import {
   type CellTests,
   type FieldSchema,
@@ -229,7 +228,7 @@ export const makeTableCheck = (
     },
     warnings: () =>
       [...spreadsheetErrors].map(([name, error]) =>
-        warningOf("cell:error", name, mistake("cell:error", {}, { name, isSaved: true, ...error }))
+        warn("cell:error", name, { name, isSaved: true, ...error })
       )
   }
 }

@@ -90,13 +90,11 @@ export const warningsOf = (problems: ReadonlyArray<FileProblem>): ReadonlyArray<
     const [first] = same
     const at = same.slice(0, maxPlaces).map(({ file, place }) => ({ place: mistakePlace(place), file }))
     const { detail, wrong } = first
-    return warningOf(
-      codeOf[wrong],
-      subjectOf(first.place),
+    const problem =
       same.length === 1
         ? mistakeOf(first)
         : mistake("file:problems", {}, { wrong, detail, count: same.length, at })
-    )
+    return warningOf(subjectOf(first.place), problem, codeOf[wrong])
   })
 
 /** A file that documents link to, once or often. */

@@ -18,7 +18,6 @@ import * as Record from "effect/Record"
 import type * as Redacted from "effect/Redacted"
 import { sha256OfText } from "../../../files/sha256.ts"
 import { explain } from "../../../files/systemError.ts"
-import { mistake } from "../../../internal/mistake.ts"
 import { excerpt, printableLine } from "../../../internal/printable.ts"
 import {
   type AttachmentProgress,
@@ -32,7 +31,7 @@ import { failedIn } from "../Document.ts"
 import type { DocumentOnDisk, DocumentPart } from "../documentFile.ts"
 import * as Images from "../images/Images.ts"
 import { filesAtOnce } from "../progress.ts"
-import { warningOf } from "../warnings.ts"
+import { warn } from "../warnings.ts"
 import { type LinkPlace, problemAt, sourceErrorOf, type WantedFile, warningsOf } from "./FileProblem.ts"
 import { type Finding, type FoundMedia, type FoundPicture, makeChange, pictureKey } from "./findMedia.ts"
 import { keyOf, rulesOf } from "./links.ts"
@@ -245,9 +244,7 @@ export const make = Effect.fnUntraced(function* (
               elsewhere.document,
               `"media.find" (${excerpt(options.find.join(", "))}) finds no link, but there are links to files, the first at "${printableLine(elsewhere.field, 200)}". Correct "find", or leave it out if no file is to be saved`
             )
-          : Effect.succeed([
-              warningOf("content:note", "", mistake("media:nothing", {}, { find: options.find.join(", ") }))
-            ])
+          : Effect.succeed([warn("media:nothing", "", { find: options.find.join(", ") })])
   }
 })
 

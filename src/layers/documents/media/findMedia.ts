@@ -2,14 +2,13 @@
  * Collects the files that documents link to, and the files that the source itself has put beside objects.
  */
 import * as Option from "effect/Option"
-import { mistake } from "../../../internal/mistake.ts"
 import { defaultKey, type RecordKey, recordId } from "../../../internal/recordKey.ts"
 import type { Warning } from "../../../services/Warning.ts"
 import { withinBudget } from "../budget.ts"
 import { mistakePlace, type Place, subjectOf, textPlaceOf } from "../Document.ts"
 import type { DocumentOnDisk, DocumentPart } from "../documentFile.ts"
 import type { Cut } from "../images/recipe.ts"
-import { warningOf } from "../warnings.ts"
+import { placed, warn } from "../warnings.ts"
 import type { LinkPlace, WantedFile } from "./FileProblem.ts"
 import { hasCutEntity, isNamed, type Rules } from "./links.ts"
 import { type DocumentPath, patternOf, type Trail } from "./PathPattern.ts"
@@ -45,6 +44,13 @@ export interface FoundPicture extends Pick<WantedFile, "identity" | "isOptional"
 /** Equal if the same pictures are made from the same file. */
 export const pictureKey = ({ crop, focus, identity }: FoundLink): string =>
   crop === undefined && focus === undefined ? identity : JSON.stringify([identity, focus, crop])
+
+/** The links of a field with a mistake, and how many there are. */
+interface OddLinks {
+  readonly code: "media:entity" | "media:left-out"
+  readonly field: string
+  readonly count: number
+}
 
 /** The files to search for. */
 export interface Finding {
@@ -84,8 +90,7 @@ export const makeSearch = (
 ): Search => {
   const files = new Map<string, WantedFile>()
   const pictures = new Map<string, FoundPicture>()
-  const leftOut = new Map<string, number>()
-  const cutLinks = new Map<string, number>()
+  const odd = new Map<string, OddLinks>()
   let elsewhere: FoundMedia["elsewhere"]
   const idOf = recordId(key)
   const host = base !== undefined && URL.canParse(base) ? new URL(base).host : undefined
@@ -132,13 +137,14 @@ export const makeSearch = (
         number === undefined
           ? rowOf(searched.recordOf, path)
           : Option.getOrElse(idOf(value), () => `number ${number + 1}`)
-      const count = (counts: Map<string, number>, trail: Trail | undefined) => {
+      const addOdd = (code: OddLinks["code"], trail: Trail | undefined) => {
         const levels = [
           ...(number === undefined ? [] : ["*"]),
           ...(trail === undefined ? [] : [patternOf(trail)])
         ]
         const field = levels.join(".")
-        counts.set(field, (counts.get(field) ?? 0) + 1)
+        const { count } = odd.get(`${code} ${field}`) ?? { count: 0 }
+        odd.set(`${code} ${field}`, { code, field, count: count + 1 })
       }
       return visit(value, pathOf(number), {
         place: (found) => {
@@ -146,10 +152,10 @@ export const makeSearch = (
           const { address, localPath, path, trail } = found
           const record = recordAt(path)
           add(found, { document, kind, record, row: textPlaceOf(value)?.row, trail })
-          if (address !== "unknown" && hasCutEntity(address)) count(cutLinks, trail)
+          if (address !== "unknown" && hasCutEntity(address)) addOdd("media:entity", trail)
           return localPath === undefined ? undefined : { localPath }
         },
-        leftOut: (trail) => count(leftOut, trail)
+        leftOut: (trail) => addOdd("media:left-out", trail)
       })
     },
 
@@ -157,22 +163,9 @@ export const makeSearch = (
       files,
       pictures,
       elsewhere,
-      warnings: [
-        ...[...leftOut].map(([field, count]) =>
-          warningOf(
-            "content:note",
-            subjectOf({ document, field }),
-            mistake("media:left-out", mistakePlace({ document, kind, field }), { count })
-          )
-        ),
-        ...[...cutLinks].map(([field, count]) =>
-          warningOf(
-            "content:note",
-            subjectOf({ document, field }),
-            mistake("media:entity", mistakePlace({ document, kind, field }), { count })
-          )
-        )
-      ]
+      warnings: Array.from(odd.values(), ({ code, count, field }) =>
+        placed(mistakePlace({ document, kind, field }))(warn(code, subjectOf({ document, field }), { count }))
+      )
     })
   }
 }

@@ -28,7 +28,7 @@ import {
 import { define } from "../../documents/DocumentOptions.ts"
 import { type JsonObject, property } from "../../documents/jsonValues.ts"
 import type { MediaObject } from "../../documents/media/placeMedia.ts"
-import { notice } from "../../documents/warnings.ts"
+import { notice, warn } from "../../documents/warnings.ts"
 import { type Collection, DirectusOptions, type DirectusSourceConfig } from "./DirectusOptions.ts"
 import { inLanguages, translationsField } from "./languages.ts"
 
@@ -134,29 +134,20 @@ const begin = (ask: Ask, { locales, status: named, status = ["published"] }: Dir
     Effect.fnUntraced(function* (name: string) {
       const languages = locales.length > 0 ? yield* askField(name, translationsField) : undefined
       if (languages === "hidden") {
-        yield* noticeHidden(
-          translationsField,
-          `if ${name} has "${translationsField}", the token may not read them: ${allow} them, or of all fields if there are none`
-        )
+        yield* notice([warn("rights:translations", translationsField, { collection: name })])
       }
       const found = status.length > 0 ? yield* askField(name, "status") : undefined
-      const remedy = `${allow} "status", or of all fields if there is none`
       if (found === "hidden" && named !== undefined) {
         return yield* new SourceError({
-          detail: `The token may not read the field "status" of ${name}, which "status" asks for: ${remedy}`
+          detail: `The token may not read the field "status" of ${name}, which "status" asks for: ${allow} "status", or of all fields if there is none`
         })
       }
       if (found === "hidden" || found === "unknown") {
-        yield* noticeHidden(
-          "status",
-          `if ${name} has a field "status", the token may not read it, and unpublished items are saved: ${remedy}. With status: [] in the configuration, every item may be shown, unless a "filter" leaves it out`
-        )
+        yield* notice([warn("rights:status", "status", { collection: name })])
       }
       return [{ hasLanguages: languages === "there", status: found === "there" ? status : [] }]
     })
   )
-
-const noticeHidden = (subject: string, text: string) => notice([{ code: "rights:field", subject, text }])
 
 /** The fields of the options, with all translations or at least their languages. */
 const fieldsOf = ({ fields, key }: Collection, { hasLanguages }: Edition): ReadonlyArray<string> => {

@@ -4,14 +4,13 @@
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as EffectRecord from "effect/Record"
-import { mistake } from "../../../internal/mistake.ts"
 import { excerpt } from "../../../internal/printable.ts"
 import type { Warning } from "../../../services/Warning.ts"
 import { type Vendor, withoutUnpublished } from "../../documents/cms.ts"
 import { missingLanguages } from "../../documents/Gone.ts"
 import { type JsonObject, mapObjects } from "../../documents/jsonValues.ts"
 import { languageKey } from "../../documents/names.ts"
-import { notice, warningOf } from "../../documents/warnings.ts"
+import { notice, warn } from "../../documents/warnings.ts"
 import type { Collection, DirectusOptions } from "./DirectusOptions.ts"
 
 /** The field of an item with its translations. */
@@ -102,13 +101,7 @@ export const readTranslations = (
       ...missingLanguages(locales, found),
       ...(removed === 0
         ? []
-        : [
-            warningOf(
-              "content:note",
-              translationsField,
-              mistake("directus:language", {}, { count: removed, name: translationsField, first })
-            )
-          ])
+        : [warn("directus:language", translationsField, { count: removed, name: translationsField, first })])
     ]
   }
 }

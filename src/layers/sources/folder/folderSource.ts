@@ -352,16 +352,14 @@ const ownFiles = Effect.fnUntraced(function* (
     return yield* failureAbout(mistake("file:flaw", { name: printablePath(refused.path) }, refused.flaw))
   }
   yield* notice([
-    ...look.leftOut.map((mistake) => warningOf("content:note", "", mistake)),
-    ...[...spreadsheets.values()].map((path) => warningOf("content:note", path, noTable(path))),
+    ...look.leftOut.map((mistake) => warningOf("", mistake)),
+    ...[...spreadsheets.values()].map((path) => warningOf(path, noTable(path))),
     ...target.others
       .filter(({ path }) => shortcut.test(path))
-      .map(({ path }) =>
-        warningOf("content:note", path, mistake("file:shortcut", { name: printablePath(path) }))
-      ),
+      .map(({ path }) => warningOf(path, mistake("file:shortcut", { name: printablePath(path) }))),
     ...flawed.flatMap(({ flaw, isNamed, path }) =>
       (isNamed || isUseless(flaw) || flaw.wrong === "picture") && !(flaw.isShrinkable && areShrunk)
-        ? [warningOf(codeOf[flaw.wrong], path, mistake("file:flaw", { name: printablePath(path) }, flaw))]
+        ? [warningOf(path, mistake("file:flaw", { name: printablePath(path) }, flaw), codeOf[flaw.wrong])]
         : []
     )
   ])

@@ -9,7 +9,6 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import { closestName } from "../../../internal/closestName.ts"
-import { mistake } from "../../../internal/mistake.ts"
 import type { MistakePlace } from "../../../internal/mistakeParts.ts"
 import { makeGiveWay } from "../../../internal/nextTurn.ts"
 import { excerpt } from "../../../internal/printable.ts"
@@ -19,7 +18,7 @@ import { decode, isElsewhere } from "../../documents/media/links.ts"
 import { isShownType } from "../../documents/media/mediaTypes.ts"
 import * as PathPattern from "../../documents/media/PathPattern.ts"
 import { bare, visible } from "../../documents/names.ts"
-import { warningOf } from "../../documents/warnings.ts"
+import { notice, placed, warn } from "../../documents/warnings.ts"
 
 /** The existing files. */
 export interface NamedFiles {
@@ -77,84 +76,57 @@ const namesFile = (cell: string): boolean =>
   !/[\r\n\v]/.test(bare(cell)) &&
   isShownType(unquoted(visible(cell)).replace(/[?#]\S*$/, ""))
 
-/** A cell with the path of a missing file. */
-export interface MissingFile {
-  /** The number of the record from 0; `undefined` if the document is no list. */
-  readonly record: number | undefined
-  readonly field: string
-  readonly cell: string
-}
-
 /** The most listed files. */
 const maxListed = 10
 
 /**
- * Returns the value with cells replaced by the paths of their files, cells at `pictures` by objects with a
- * `localPath`, and the first ten cells whose files are missing, except in fields that another part checks (`isSaid`).
+ * Returns the value with cells replaced by the paths of their files, and cells at `pictures` by objects with a
+ * `localPath`. Warns about the first ten cells whose files are missing, except in fields that another part checks
+ * (`isSaid`). `place` is the place of a record by its number from 0; the document has none.
  */
 export const nameFiles = Effect.fnUntraced(function* (
   value: unknown,
   files: NamedFiles,
   pictures: ReadonlyArray<PathPattern.PathPattern>,
-  isSaid: (field: string) => boolean
+  isSaid: (field: string) => boolean,
+  place: (record?: number) => MistakePlace
 ) {
-  const missing: MissingFile[] = []
+  const missing: Array<Warning> = []
   let count = 0
   const giveWay = makeGiveWay()
 
-  const visitCell = (cell: string, path: ReadonlyArray<string>, record: number | undefined): unknown => {
+  const visitCell = (file: string, path: ReadonlyArray<string>, record: number | undefined): unknown => {
     const isPicture = pictures.some((pattern) => PathPattern.matches(pattern, path))
-    if (!(isPicture || namesFile(cell)) || cell.trim() === "") return cell
-    const found = files.find(cell)
-    if (found === undefined) {
-      if (scheme.test(cell) || isSaid(path[0] ?? "")) return cell
-      count += 1
-      if (missing.length < maxListed) missing.push({ record, field: PathPattern.format(path), cell })
-      return cell
+    if (!(isPicture || namesFile(file)) || file.trim() === "") return file
+    const found = files.find(file)
+    if (found !== undefined) {
+      files.named.add(found)
+      return isPicture ? { localPath: found } : found
     }
-    files.named.add(found)
-    return isPicture ? { localPath: found } : found
+    if (scheme.test(file) || isSaid(path[0] ?? "")) return file
+    count += 1
+    if (missing.length < maxListed) {
+      const field = PathPattern.format(path)
+      const at = { ...place(record), field: excerpt(field) }
+      missing.push(placed(at)(warn("file:missing", field, { file, similar: files.similar(file) })))
+    }
+    return file
   }
 
-  const visit = (value: unknown, path: ReadonlyArray<string>, record: number | undefined): unknown =>
+  const visit = (value: unknown, path: ReadonlyArray<string>, record?: number): unknown =>
     Predicate.isString(value)
       ? visitCell(value, path, record)
       : mapParts(value, (part, name) => visit(part, [...path, name], record))
 
-  if (!Array.isArray(value)) return { value: visit(value, [], undefined), missing, count }
   const records: unknown[] = []
-  for (const [index, record] of value.entries()) {
+  for (const [index, record] of Array.isArray(value) ? value.entries() : []) {
     records.push(visit(record, [], index))
     yield* giveWay
   }
-  return { value: records, missing, count }
+  const named = Array.isArray(value) ? records : visit(value, [])
+  yield* notice(missing)
+  if (count > missing.length) {
+    yield* notice([placed({ name: place().name })(warn("file:more", "", { count: count - missing.length }))])
+  }
+  return named
 })
-
-/** The warnings for editors. `place` is the place of a record. */
-export const missingWarnings = (
-  missing: ReadonlyArray<MissingFile>,
-  count: number,
-  files: NamedFiles,
-  place: (record: number | undefined) => MistakePlace
-): ReadonlyArray<Warning> => [
-  ...missing.map(({ cell, field, record }) =>
-    warningOf(
-      "file:missing",
-      field,
-      mistake(
-        "file:missing",
-        { ...place(record), field: excerpt(field) },
-        { file: cell, similar: files.similar(cell) }
-      )
-    )
-  ),
-  ...(count > missing.length
-    ? [
-        warningOf(
-          "content:note",
-          "",
-          mistake("file:more", { name: place(undefined).name }, { count: count - missing.length })
-        )
-      ]
-    : [])
-]

@@ -17,7 +17,7 @@ import { decodeText } from "../../documents/textMistakes.ts"
 import { failureAbout, notice, placed } from "../../documents/warnings.ts"
 import { readFile } from "./folderFiles.ts"
 import { type FolderFile, type FolderInUse, printablePath } from "./lookAtFolder.ts"
-import { missingWarnings, type NamedFiles, nameFiles } from "./namedFiles.ts"
+import { type NamedFiles, nameFiles } from "./namedFiles.ts"
 
 /** Reads a document. A row of CSV is an object of texts, without its empty cells. */
 export const readDocument = (file: FolderFile, options: ReadOptions) =>
@@ -97,16 +97,11 @@ const readWith = <A>(
       )
 }
 
-/** The value with cells replaced by the paths of their files, with warnings about missing files. */
 const named = (
   value: unknown,
   { files, pictures, typeOf }: ReadOptions,
-  place: (record: number | undefined) => MistakePlace
-) =>
-  Effect.flatMap(
-    nameFiles(value, files, pictures, (field) => /^file/.test(typeOf(field) ?? "")),
-    ({ count, missing, value }) => Effect.as(notice(missingWarnings(missing, count, files, place)), value)
-  )
+  place: (record?: number) => MistakePlace
+) => nameFiles(value, files, pictures, (field) => /^file/.test(typeOf(field) ?? ""), place)
 
 /** The options for reading documents of a folder. */
 interface ReadOptions {

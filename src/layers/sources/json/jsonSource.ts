@@ -10,7 +10,6 @@ import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import { fileName } from "../../../files/fileName.ts"
-import { mistake as mistakeOf } from "../../../internal/mistake.ts"
 import { excerpt } from "../../../internal/printable.ts"
 import { defaultKey, recordId } from "../../../internal/recordKey.ts"
 import type { ContentSourceDefinition, FetchTarget } from "../../../services/ContentSource.ts"
@@ -20,7 +19,7 @@ import { define } from "../../documents/DocumentOptions.ts"
 import * as DocumentSource from "../../documents/DocumentSource.ts"
 import { readRecords } from "../../documents/documentFile.ts"
 import { csvOf, jsonOf, redirectAdvice } from "../../documents/readText.ts"
-import { notice, warningOf } from "../../documents/warnings.ts"
+import { notice, warn } from "../../documents/warnings.ts"
 import { hasAll, isShort, type ListChanged, type ListProgress, readList } from "../../documents/wholeList.ts"
 import {
   type Answer,
@@ -238,7 +237,7 @@ const readWhole = Effect.fnUntraced(function* (
 })
 
 const noticeMore = (count: number, total: number | undefined) =>
-  notice([warningOf("content:note", "", mistakeOf("list:more", {}, { count, total }))])
+  notice([warn("list:more", "", { count, total })])
 
 /** The position in a list. */
 interface Position {

@@ -16,7 +16,6 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
-import { mistake } from "../../../internal/mistake.ts"
 import { excerpt } from "../../../internal/printable.ts"
 import type { RecordKey } from "../../../internal/recordKey.ts"
 import type { ContentSourceDefinition } from "../../../services/ContentSource.ts"
@@ -28,7 +27,7 @@ import { define } from "../../documents/DocumentOptions.ts"
 import * as DocumentSource from "../../documents/DocumentSource.ts"
 import { type JsonObject, mapObjects } from "../../documents/jsonValues.ts"
 import type { MediaObject, MediaReader } from "../../documents/media/placeMedia.ts"
-import { notice, warningOf } from "../../documents/warnings.ts"
+import { notice, warn } from "../../documents/warnings.ts"
 import { type Ask, makeAsk } from "./api.ts"
 import { makeLiveEvents } from "./liveEvents.ts"
 import { SanityOptions, type SanitySourceConfig } from "./SanityOptions.ts"
@@ -174,18 +173,13 @@ export const withAssetUrls = (
     strange.push(reference)
     return object
   })
+  const [first] = strange
   return {
     value: changed,
-    warnings: Option.match(Array.head(strange), {
-      onNone: () => [],
-      onSome: (first) => [
-        warningOf(
-          "content:note",
-          "",
-          mistake("sanity:reference", {}, { count: strange.length, first: excerpt(first) })
-        )
-      ]
-    })
+    warnings:
+      first === undefined
+        ? []
+        : [warn("sanity:reference", "", { count: strange.length, first: excerpt(first) })]
   }
 }
 

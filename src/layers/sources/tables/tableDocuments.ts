@@ -9,7 +9,6 @@ import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { mistake } from "../../../internal/mistake.ts"
 import type { DocumentSchema } from "../../../services/ContentSource.ts"
 import type { SourceError } from "../../../services/SourceError.ts"
 import {
@@ -29,7 +28,7 @@ import {
 import type { CheckedTable } from "../../documents/expect/TableCheck.ts"
 import { fill } from "../../documents/jsonValues.ts"
 import { keyValues } from "../../documents/keyValues.ts"
-import { notice, warningOf } from "../../documents/warnings.ts"
+import { notice, warn } from "../../documents/warnings.ts"
 import { ListChanged, readList } from "../../documents/wholeList.ts"
 import { localPathField } from "./Attachments.ts"
 import { fieldsOf, type TableSourceOptions } from "./TableSourceOptions.ts"
@@ -175,11 +174,7 @@ export const savedRecords = <E>(
       )
     )
     const warnings = Effect.suspend(() =>
-      notice([
-        ...(columns.has("id")
-          ? [warningOf("content:note", "id", mistake("tables:id", {}, { name: idColumn }))]
-          : [])
-      ])
+      notice(columns.has("id") ? [warn("tables:id", "id", { name: idColumn })] : [])
     )
     return Stream.concat(saved, Stream.execute(warnings))
   })
