@@ -150,6 +150,8 @@ export const ContentState = Schema.Struct({
   released: optional(Released),
   /** When the running fetch began; missing if none runs. */
   fetchingSince: optional(timestamp),
+  /** Since when the running fetch or poll has shown no progress; missing if none runs. */
+  quietSince: optional(timestamp),
   /** Absent before the first fetch has ended. */
   lastFetch: optional(Schema.Union(FetchOutcome, FetchFailure)),
   /** When a fetch of all sources last succeeded. */

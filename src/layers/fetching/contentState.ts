@@ -35,6 +35,8 @@ export const makeSlice = Effect.fnUntraced(function* (name: string) {
     return published
   }
   let distance = Number.NaN
+  /** When the content last changed, in monotonic milliseconds. */
+  let changedAt = 0
   /** If somebody has set the clock, the times of fetches are set with it. */
   const follow = ({ monotonic, wall }: Now) => {
     const step = wall - monotonic - distance
@@ -46,11 +48,14 @@ export const makeSlice = Effect.fnUntraced(function* (name: string) {
     Effect.map(steadyNow, (now) => {
       follow(now)
       content = change(content)
+      changedAt = now.monotonic
     })
   return {
     get: Effect.map(steadyNow, (now) => {
       follow(now)
-      return content
+      const isBusy = content.fetchingSince !== undefined || content.isPolling === true
+      const quietSince = new Date(now.wall - now.monotonic + changedAt).toISOString()
+      return isBusy ? { ...content, quietSince } : content
     }),
     update: (change: (before: ContentState) => ContentState) =>
       Effect.zipRight(

@@ -113,6 +113,10 @@ const fetchedPart = ({ fetchingSince, lastSuccess, progress }: SourceState, sinc
       : []
 }
 
+/** How long a fetch may show no progress until that is a problem, and an error, in milliseconds. */
+const stalledMs = 15 * 60_000
+const lostMs = 60 * 60_000
+
 export const problems = (
   name: string,
   slice: ContentState,
@@ -141,6 +145,18 @@ export const problems = (
       subject: source.sourceId,
       text: failingText(source),
       since: source.since
+    })
+  }
+  if (slice.quietSince !== undefined && hasPassed(stalledMs, Date.parse(slice.quietSince), now)) {
+    const { quietSince } = slice
+    const running = Object.entries(sources).filter(([, { fetchingSince }]) => fetchingSince !== undefined)
+    const of = running.length === 0 ? "" : ` of ${running.map(([id]) => `"${id}"`).join(", ")}`
+    found.push({
+      code: "content:stalled",
+      severity: hasPassed(lostMs, Date.parse(quietSince), now) ? "error" : "warning",
+      subject: name,
+      text: `The fetch${of} for "${name}" has shown no progress since ${quietSince}: it may hang. If this continues, restart the controller`,
+      since: quietSince
     })
   }
   const since = slice.lastSuccess ?? slice.generatedAt

@@ -6,6 +6,7 @@ import * as NodeContext from "@effect/platform-node/NodeContext"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { expect, expectTypeOf, it } from "@effect/vitest"
 import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -192,6 +193,42 @@ it.scoped("content is not too old when the clock of the machine is set to the ri
       }).pipe(Effect.provide(ContentLayer.layer({ sources: [definition], maxAge: "1 minute" })))
     }).pipe(Effect.provide(services))
   )
+)
+
+it.scoped("a fetch that hangs is a problem after fifteen minutes, and an error after an hour", () =>
+  Effect.gen(function* () {
+    const { definition, setTable } = yield* makeTables("exhibits")
+    yield* setTable("Objects", objects(3))
+    const hanging = yield* Deferred.make<void>()
+    let hangs = false
+    const make = Effect.map(definition.make, (source) => ({
+      ...source,
+      fetch: (...target: Parameters<typeof source.fetch>) =>
+        Effect.suspend(() =>
+          hangs
+            ? Effect.zipRight(Deferred.succeed(hanging, undefined), Effect.never)
+            : source.fetch(...target)
+        )
+    }))
+    yield* Effect.gen(function* () {
+      const { fetch } = yield* Content
+      const problems = Effect.map(
+        Effect.flatMap(ControllerState, ({ state }) => state),
+        ({ problems = [] }) => problems.map(({ code, severity, since }) => [code, severity, since])
+      )
+      yield* fetch
+      yield* TestClock.adjust("1 hour")
+      hangs = true
+      yield* Effect.fork(fetch)
+      yield* Deferred.await(hanging)
+      yield* TestClock.adjust("14 minutes")
+      expect(yield* problems).toEqual([])
+      yield* TestClock.adjust("2 minutes")
+      expect(yield* problems).toEqual([["content:stalled", "warning", "1970-01-01T01:00:00.000Z"]])
+      yield* TestClock.adjust("45 minutes")
+      expect(yield* problems).toEqual([["content:stalled", "error", "1970-01-01T01:00:00.000Z"]])
+    }).pipe(Effect.provide(ContentLayer.layer({ sources: [{ ...definition, make }] })))
+  }).pipe(Effect.provide(services))
 )
 
 it.scoped("the layer of content reports every mistake in its options", () =>
