@@ -10,7 +10,7 @@ import { expects } from "../internal/Options.ts"
 import { excerpt, printableLine } from "../internal/printable.ts"
 import { optional } from "../internal/schemas.ts"
 import { Problem } from "./Problem.ts"
-import { screenWords } from "./words.ts"
+import { screenStates } from "./screenStates.ts"
 
 /** The most entries of a report: the first problems and screens, which are the worst, and the last warnings. */
 export const maxProblems = 32
@@ -92,14 +92,14 @@ export const ReportedProblem = Schema.Struct({
   unwatched: optional(line)
 } satisfies Record<Exclude<keyof typeof Problem.fields, "accept" | "muted">, unknown>)
 
-const isScreenWord = Schema.is(Schema.Literal(...screenWords))
+const isScreenState = Schema.is(Schema.Literal(...screenStates))
 
 /** A screen of a player, as in the player's own status. */
 export const ReportedScreen = Schema.Struct({
   id: line,
   label: optional(line),
-  /** A label of metrics. A word that is not in `screenWords`, from a later Vitrine, becomes `problem`. */
-  word: cleaned((word) => (isScreenWord(word) ? word : "problem")),
+  /** A label of metrics. A word that is not in `screenStates`, from a later Vitrine, becomes `problem`. */
+  word: cleaned((word) => (isScreenState(word) ? word : "problem")),
   since: optional(time),
   /** The version that the screen last showed. */
   versionId: optional(line)

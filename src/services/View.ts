@@ -10,11 +10,11 @@ import { Player } from "./PlayerReport.ts"
 import { Mute, Problem } from "./Problem.ts"
 import { ContentState, Screen } from "./Slices.ts"
 import type { Row, StatusSnapshot } from "./StatusSnapshot.ts"
-import { playerWords, screenWords } from "./words.ts"
+import { playerStates, screenStates } from "./screenStates.ts"
 
 /** The overall health, from the worst. */
-export const HealthWord = Schema.Literal("NO CONTENT", "FAILING", "HELD", "WARNING", "OK")
-export type HealthWord = typeof HealthWord.Type
+export const Health = Schema.Literal("NO CONTENT", "FAILING", "HELD", "WARNING", "OK")
+export type Health = typeof Health.Type
 
 /**
  * `behind`: it has shown another version than the active one for longer than a minute. `hidden`: it is not visible,
@@ -24,7 +24,7 @@ export type HealthWord = typeof HealthWord.Type
  * being silent. `never seen`: it is expected, and has never reported a version. `closed for the day`: outside its
  * hours, it would be silent, closed, hidden or never seen.
  */
-export type ScreenWord = (typeof screenWords)[number]
+export type ScreenState = (typeof screenStates)[number]
 
 /** A screen that is expected, or has reported. */
 export const ScreenStatus = Schema.Struct({
@@ -32,7 +32,7 @@ export const ScreenStatus = Schema.Struct({
   /** Its label, or else its id. */
   name: Schema.String,
   isExpected: Schema.Boolean,
-  word: Schema.Literal(...screenWords),
+  word: Schema.Literal(...screenStates),
   /** Missing if it is not known. For a silent screen, the time of its last report. */
   since: optional(timestamp),
   /** What is wrong, errors first. */
@@ -53,7 +53,7 @@ export type ScreenStatus = typeof ScreenStatus.Type
  * reported. `stopped`: it has reported who asked it to end, less than a day ago and not before its place opened.
  * `closed for the day`: outside its hours, it would be silent, never seen or stopped.
  */
-export type PlayerWord = (typeof playerWords)[number]
+export type PlayerState = (typeof playerStates)[number]
 
 /** A player that is expected, or has reported. */
 export const PlayerStatus = Schema.Struct({
@@ -61,7 +61,7 @@ export const PlayerStatus = Schema.Struct({
   /** Its label in the configuration of the hub, or else its own label, or else its id. */
   name: Schema.String,
   isExpected: Schema.Boolean,
-  word: Schema.Literal(...playerWords),
+  word: Schema.Literal(...playerStates),
   /**
    * By the clock of the hub; missing if it is not known. For a silent or stopped player, the time of its last report.
    */
@@ -153,7 +153,7 @@ export const View = Schema.extend(
   Schema.Struct({
     /** In milliseconds since 1970, by the clock of the controller. */
     now: Schema.Number,
-    word: HealthWord,
+    word: Health,
     /** Errors first. Muted and unwatched problems come last and do not count. 256 at most, each with `since` and `count`. */
     problems: Schema.Array(Problem),
     contents: Schema.Array(ContentStatus),

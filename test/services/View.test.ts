@@ -4,8 +4,8 @@ import * as Schema from "effect/Schema"
 import { fleetText } from "../../src/layers/cli/terminal/fleetText.ts"
 import { makePalette, statusText } from "../../src/layers/cli/terminal/statusText.ts"
 import { ContentState } from "../../src/services/Slices.ts"
-import { HealthWord, View } from "../../src/services/View.ts"
-import { playerWords, screenWords } from "../../src/services/words.ts"
+import { playerStates, screenStates } from "../../src/services/screenStates.ts"
+import { Health, View } from "../../src/services/View.ts"
 import { player } from "../support/fleet.ts"
 import { viewOf } from "../support/readState.ts"
 
@@ -39,15 +39,15 @@ describe("a view", () => {
     }
     const screen = FastCheck.record({
       ...common,
-      word: FastCheck.constantFrom(...screenWords),
+      word: FastCheck.constantFrom(...screenStates),
       active: FastCheck.boolean()
     })
     const playerStatus = FastCheck.record(
-      { ...common, word: FastCheck.constantFrom(...playerWords), since: FastCheck.constant(at), lastReport },
+      { ...common, word: FastCheck.constantFrom(...playerStates), since: FastCheck.constant(at), lastReport },
       { requiredKeys: ["id", "name", "isExpected", "problems", "word"] }
     )
     const views = FastCheck.record({
-      word: FastCheck.constantFrom(...HealthWord.literals),
+      word: FastCheck.constantFrom(...Health.literals),
       problems: FastCheck.array(problem, { maxLength: 3 }),
       screens: FastCheck.array(screen, { maxLength: 3 }),
       players: FastCheck.array(playerStatus, { maxLength: 3 })

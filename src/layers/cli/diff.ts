@@ -9,7 +9,7 @@ import {
   type DocumentDiff,
   type RecordChange
 } from "../../services/ContentDiff.ts"
-import { oldText, recordTitle, valueWords } from "../status/contentText.ts"
+import { oldText, recordTitle, valueText } from "../status/contentText.ts"
 import * as ContentCommand from "./ContentCommand.ts"
 
 const diffText = (
@@ -56,8 +56,8 @@ const recordLines = (record: RecordChange): ReadonlyArray<string> => {
   const title = recordTitle(record, maxText)
   const isKey = name === undefined && record.fields === undefined && change === "changed"
   return [
-    `  ${change} ${title}${name === undefined ? "" : ` (${printableLine(id, maxText)})`}${isKey ? `: ${valueWords(record, maxText)}` : ""}`,
-    ...fields.map((change) => `    ${printableLine(change.field)}: ${valueWords(change, maxText)}`),
+    `  ${change} ${title}${name === undefined ? "" : ` (${printableLine(id, maxText)})`}${isKey ? `: ${valueText(record, maxText)}` : ""}`,
+    ...fields.map((change) => `    ${printableLine(change.field)}: ${valueText(change, maxText)}`),
     ...(moreFields > 0 ? [`    ${moreFields} more`] : [])
   ]
 }

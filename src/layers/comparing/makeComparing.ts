@@ -16,7 +16,7 @@ import { printableLine } from "../../internal/printable.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 import { CannotCompare, type ComparedVersion } from "../../services/ContentDiff.ts"
 import { type VersionId, VersionStore, type VersionsReport } from "../../services/VersionStore.ts"
-import { changeWords } from "../status/contentText.ts"
+import { changeTexts } from "../status/contentText.ts"
 import { activeIn, latestOf } from "../versions/ManifestFile.ts"
 import { bytesToRead, comparePair, readPair } from "./compareVersions.ts"
 
@@ -84,7 +84,7 @@ export const makeComparing = Effect.gen(function* () {
     const pair = yield* readPair(from, to)
     return bytesToRead(pair) > maxReportedBytes
       ? Option.none()
-      : yield* Effect.timeoutOption(Effect.map(comparePair(pair), changeWords), timeout)
+      : yield* Effect.timeoutOption(Effect.map(comparePair(pair), changeTexts), timeout)
   })
 
   /** The changes of the latest versions, by their ids. */
@@ -162,7 +162,7 @@ export const compareAnnounced = Effect.fnUntraced(function* (
       versionId,
       documents: diff.documents.map(({ more, records, ...document }) => document),
       files: { added, changed, removed },
-      changes: changeWords(diff)
+      changes: changeTexts(diff)
     })
   })
 

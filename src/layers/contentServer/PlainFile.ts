@@ -21,7 +21,7 @@ export interface PlainFile {
 /** A file or folder in a folder that was found before; `None` for a link. */
 export const findAt = (file: string): Effect.Effect<Option.Option<PlainFile>, Unreadable> =>
   Effect.map(
-    reading(() => look(file)),
+    tryRead(() => look(file)),
     Option.fromNullable
   )
 
@@ -50,7 +50,7 @@ export const make = (folder: string) => {
 
   return {
     isThere: Effect.map(
-      reading(() => orNone(realpath(folder))),
+      tryRead(() => orNone(realpath(folder))),
       (root) => root !== undefined
     ),
 
@@ -60,13 +60,13 @@ export const make = (folder: string) => {
      */
     find: (names: ReadonlyArray<string>) =>
       Effect.map(
-        reading(() => find(names)),
+        tryRead(() => find(names)),
         Option.fromNullable
       )
   }
 }
 
-const reading = <A>(read: () => Promise<A>): Effect.Effect<A, Unreadable> =>
+const tryRead = <A>(read: () => Promise<A>): Effect.Effect<A, Unreadable> =>
   Effect.tryPromise({ try: read, catch: (cause) => new Unreadable({ cause }) })
 
 /** A broken link counts as a missing file, not as an error. */

@@ -64,7 +64,7 @@ export const make = Effect.fnUntraced(function* (site: string, content: string) 
   const counted = yield* Ref.make(Option.none<Build>())
   const seen = yield* Ref.make(Option.none<Listing["key"]>())
   const warnOnce = makeWarnOnce((text) => text)
-  const reading = makeWarnWhile(
+  const readWarning = makeWarnWhile(
     (message) => `The page cannot be read, so that open pages get no new build of it: ${message}`
   )
   const announcing = makeWarnWhile(
@@ -95,10 +95,10 @@ export const make = Effect.fnUntraced(function* (site: string, content: string) 
         yield* announce(id)
       }
     }
-    yield* reading.works
+    yield* readWarning.works
   }).pipe(
     Effect.catchAll(({ cause }) =>
-      errorCode(cause) === "ENOENT" ? Effect.void : reading.fails(messageOf(cause))
+      errorCode(cause) === "ENOENT" ? Effect.void : readWarning.fails(messageOf(cause))
     ),
     Effect.provideService(FileSystem.FileSystem, fs)
   )

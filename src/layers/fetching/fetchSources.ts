@@ -57,24 +57,24 @@ export const fetchSources = (
     )
     const failures = yield* makeSourceFailures(sources)
     const polling = yield* makePolling(sources, independent ? failures : undefined)
-    const reading: Reading = { sources, independent, report, failures, polling, ...(yield* makeRead) }
-    const keep = keepIn(reading)
+    const known: KnownSources = { sources, independent, report, failures, polling, ...(yield* makeRead) }
+    const keep = keepIn(known)
     /** Makes a version of the changed sources, unless `beforePromotion` fails after all are read. */
     const makeVersion = <E = never>(changed: Changed, beforePromotion: Effect.Effect<unknown, E>) =>
-      Effect.provide(makeVersionOf(reading, keep, changed, beforePromotion), services)
+      Effect.provide(makeVersionOf(known, keep, changed, beforePromotion), services)
     const isPolled = sources.some(({ poll }) => poll !== undefined)
     return {
       sourceIds: idsOf(sources),
       notes: failures.notes,
       isRetried: Effect.map(failures.failing, (failing) => failing.some(({ error }) => error.isTransient)),
-      fetch: polling.remember(fetchAll(reading, makeVersion)),
+      fetch: polling.remember(fetchAll(known, makeVersion)),
       check: Effect.provide(checkSources(sources, keep), services),
       sample: (sourceId) => Effect.provide(sampleSource(sources, sourceId), services),
       accept: Object.fromEntries(
         sources.flatMap(({ accept, id }) => (accept === undefined ? [] : [[id, accept]]))
       ),
-      poll: isPolled ? Effect.provide(pollAll(reading), services) : undefined,
-      fetchNew: isPolled ? polling.remember(fetchNew(reading, makeVersion, settle)) : undefined,
+      poll: isPolled ? Effect.provide(pollAll(known), services) : undefined,
+      fetchNew: isPolled ? polling.remember(fetchNew(known, makeVersion, settle)) : undefined,
       changes: Stream.mergeAll(
         Array.filterMap(sources, ({ changes }) => Option.fromNullable(changes)),
         { concurrency: "unbounded" }
@@ -86,7 +86,7 @@ export const fetchSources = (
 type Polling = Effect.Effect.Success<ReturnType<typeof makePolling>>
 
 /** The sources of a content, and what is known of them. */
-interface Reading {
+interface KnownSources {
   readonly sources: ReadonlyArray<ContentSource>
   readonly independent: boolean
   readonly report: Report
@@ -103,29 +103,25 @@ type MakeVersion = <E = never>(
   beforePromotion: Effect.Effect<unknown, E>
 ) => Effect.Effect<Fetched, FetchError | E>
 
-const makeRead: Effect.Effect<Pick<Reading, "counts" | "said">> = Effect.all({
+const makeRead: Effect.Effect<Pick<KnownSources, "counts" | "said">> = Effect.all({
   counts: Ref.make<ReadonlyMap<string, ContentCounts>>(new Map()),
   said: Ref.make<ReadonlyArray<KeptSource>>([])
 })
 
 const idsOf = Array.map(({ id }: ContentSource) => id)
 
-const failing = ({ failures }: Reading) =>
+const failing = ({ failures }: KnownSources) =>
   Effect.map(
     failures.failing,
     Array.map(({ kept }) => kept)
   )
 
 /** Whether a poll has failed since the last fetch, or in another way. */
-const hasUnsaid = (reading: Reading) =>
-  Effect.zipWith(
-    failing(reading),
-    Ref.get(reading.said),
-    (failing, said) => !isDeepStrictEqual(failing, said)
-  )
+const hasUnsaid = (known: KnownSources) =>
+  Effect.zipWith(failing(known), Ref.get(known.said), (failing, said) => !isDeepStrictEqual(failing, said))
 
 /** A source as in the latest version, if its files are complete. */
-const latestOf = ({ counts }: Reading, { id }: ContentSource, staged: StagedVersion) =>
+const latestOf = ({ counts }: KnownSources, { id }: ContentSource, staged: StagedVersion) =>
   Effect.map(Ref.get(counts), (counts) =>
     Option.flatMap(staged.previous(id), ({ fingerprint, records, values }) =>
       Option.map(fingerprint, (fingerprint) => ({
@@ -136,11 +132,11 @@ const latestOf = ({ counts }: Reading, { id }: ContentSource, staged: StagedVers
     )
   )
 
-const keepIn = (reading: Reading): Keep =>
+const keepIn = (known: KnownSources): Keep =>
   Effect.fnUntraced(function* (source, staged, error) {
-    const { failures, independent } = reading
+    const { failures, independent } = known
     if (!independent || isDiskFull(error)) return yield* error
-    const latest = yield* latestOf(reading, source, staged)
+    const latest = yield* latestOf(known, source, staged)
     if (Option.isSome(latest) && (yield* failures.hasSameOptions(source))) {
       return { ...latest.value, keptSince: yield* failures.sinceOf(source.id) }
     }
@@ -155,17 +151,17 @@ const keepIn = (reading: Reading): Keep =>
 
 /** Reuses a source that has not changed, or that is independent and fails. Fetches any other. */
 const takeOrFetch = Effect.fnUntraced(function* (
-  reading: Reading,
+  known: KnownSources,
   keep: Keep,
   source: ContentSource,
   staged: StagedVersion,
   hasChanged: boolean
 ): Effect.fn.Return<VersionSource & ContentCounts, FetchError, FileSystem.FileSystem | Path.Path> {
-  const { failures, independent, report } = reading
+  const { failures, independent, report } = known
   const failure = (yield* failures.failing).find(({ kept }) => kept.sourceId === source.id)
   const reused =
     failure === undefined
-      ? yield* latestOf(reading, source, staged)
+      ? yield* latestOf(known, source, staged)
       : yield* Effect.option(keep(source, staged, failure.error))
   return Option.isSome(reused) && !hasChanged
     ? reused.value
@@ -181,11 +177,11 @@ const takeOrFetch = Effect.fnUntraced(function* (
 })
 
 const promote = Effect.fn("Content.promote")(function* (
-  reading: Reading,
+  known: KnownSources,
   staged: StagedVersion,
   versions: ReadonlyArray<VersionSource & ContentCounts>
 ) {
-  const { counts, failures, polling, said } = reading
+  const { counts, failures, polling, said } = known
   const promotion = yield* staged.promote(versions)
   const { changed, manifest } = promotion
   yield* Effect.annotateCurrentSpan({ changed, versionId: manifest.versionId })
@@ -195,34 +191,34 @@ const promote = Effect.fn("Content.promote")(function* (
   )
   yield* failures.published(ids)
   yield* polling.add(keptIds)
-  const all = yield* failing(reading)
+  const all = yield* failing(known)
   yield* Ref.set(said, all)
   const kept = all.filter(({ sourceId }) => keptIds.includes(sourceId))
   return { ...promotion, ...sumCounts(versions), kept }
 })
 
 const makeVersionOf = <E>(
-  reading: Reading,
+  known: KnownSources,
   keep: Keep,
   changed: Changed,
   beforePromotion: Effect.Effect<unknown, E>
 ) =>
   Effect.gen(function* () {
-    const { failures, sources } = reading
+    const { failures, sources } = known
     const staged = yield* (yield* VersionStore).stage
     const fetched = yield* Effect.forEach(
       sources,
-      (source) => takeOrFetch(reading, keep, source, staged, HashSet.has(changed, source.id)),
+      (source) => takeOrFetch(known, keep, source, staged, HashSet.has(changed, source.id)),
       { concurrency: "unbounded" }
     )
     const [failure] = yield* failures.failing
     if (failure !== undefined && fetched.every(({ keptSince }) => keptSince !== undefined))
       yield* failure.error
     yield* beforePromotion
-    return yield* promote(reading, staged, fetched)
+    return yield* promote(known, staged, fetched)
   }).pipe(Effect.scoped)
 
-const fetchAll = ({ failures, polling, sources }: Reading, makeVersion: MakeVersion) =>
+const fetchAll = ({ failures, polling, sources }: KnownSources, makeVersion: MakeVersion) =>
   Effect.gen(function* () {
     if (yield* polling.hasPolled) {
       yield* Effect.ignore(polling.poll)
@@ -232,7 +228,7 @@ const fetchAll = ({ failures, polling, sources }: Reading, makeVersion: MakeVers
     return yield* polling.take((changed) => makeVersion(changed, Effect.void))
   })
 
-const fetchNew = ({ counts, polling }: Reading, makeVersion: MakeVersion, settle: Duration.Duration) =>
+const fetchNew = ({ counts, polling }: KnownSources, makeVersion: MakeVersion, settle: Duration.Duration) =>
   Effect.gen(function* () {
     const latest = (yield* monotonicMillis) + Duration.toMillis(settle)
     const isFirst = (yield* Ref.get(counts)).size === 0
@@ -253,15 +249,15 @@ const fetchNew = ({ counts, polling }: Reading, makeVersion: MakeVersion, settle
   })
 
 /** Polls the sources. Sources without a poll are fetched at each tick. */
-const pollAll = (reading: Reading) =>
+const pollAll = (known: KnownSources) =>
   Effect.gen(function* () {
-    const { polling, sources } = reading
+    const { polling, sources } = known
     const hasNew = yield* polling.poll
     yield* polling.add(idsOf(sources.filter(({ poll }) => poll === undefined)))
     if ((yield* (yield* VersionStore).manifest).status !== "ok") {
       yield* polling.add(idsOf(sources))
     }
-    if (HashSet.size(yield* polling.due) === 0 && !(yield* hasUnsaid(reading))) {
+    if (HashSet.size(yield* polling.due) === 0 && !(yield* hasUnsaid(known))) {
       const [unknown] = HashMap.values(yield* polling.unknown)
       return unknown ?? "same"
     }

@@ -71,13 +71,13 @@ const takeActions = Effect.fnUntraced(function* (
   prefix: string,
   done: PlayerReport["done"]
 ) {
-  const { given, taken } = yield* asked.take((screen) => screen.startsWith(prefix), {
+  const { given, removed } = yield* asked.take((screen) => screen.startsWith(prefix), {
     done,
     most: maxActions,
     times: done === undefined ? 1 : maxTimes
   })
   yield* Effect.forEach(
-    taken,
+    removed,
     ({ action, content, screen }) =>
       publish(`${content}:screen:taken`, { screen, actions: [action] }).pipe(
         Effect.catchAll(({ message }) => Effect.logWarning(message))

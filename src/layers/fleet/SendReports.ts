@@ -265,10 +265,10 @@ const makePictures = Effect.fnUntraced(function* (to: string, put: PostReport.Pu
         /^[\w-]{1,64}$/.test(number) && !known.includes(number) && watched.includes(screen)
     )
     // The hub asks again for what found no room.
-    const taken = yield* Effect.filter(fresh, (wanted) =>
+    const queued = yield* Effect.filter(fresh, (wanted) =>
       Queue.offer(waiting, { ...wanted, player: node.id })
     )
-    yield* Ref.set(numbers, [...known, ...taken.map(({ number }) => number)].slice(-maxNumbers))
+    yield* Ref.set(numbers, [...known, ...queued.map(({ number }) => number)].slice(-maxNumbers))
   })
 
   return { take, watched }

@@ -75,11 +75,11 @@ export const makeReport = (
   const seen = watched.filter(isNameable).slice(0, maxScreens)
   const room = makeRoom(maxReportBytes - sizeOf({ ...empty, moreProblems: sent.length, watched: [] }))
   const reported = Array.filterMap(sent.slice(0, maxItems), reportedProblem)
-  const taken = room.take(reported.slice(0, maxProblems))
+  const reportedProblems = room.take(reported.slice(0, maxProblems))
   return {
     ...empty,
-    problems: taken,
-    moreProblems: reported.length - taken.length || undefined,
+    problems: reportedProblems,
+    moreProblems: reported.length - reportedProblems.length || undefined,
     screens: room.take(Array.filterMap(screens.slice(0, maxItems), reportedScreen)),
     watched: seen.length === 0 ? undefined : room.take(seen),
     warnings: room.take(warnings.slice(-maxItems).map(excerpt).toReversed()).toReversed()

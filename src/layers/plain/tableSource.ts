@@ -72,7 +72,7 @@ const makeTableDocuments = (
     const documents = tablesOf(options).map(makeDocument)
     const signal = context.abortSignal
 
-    const reading = warnOnce.pipe(
+    const fetching = warnOnce.pipe(
       Effect.zipRight(withWarnings(readAll(documents, options))),
       Effect.flatMap(([, warnings]) => say(warnings)),
       Effect.provideServiceEffect(TableSourceClient, client),
@@ -84,7 +84,7 @@ const makeTableDocuments = (
       // The caller gets the error: without this, the fiber that read the page would log it, too.
       Effect.withUnhandledErrorLogLevel(Option.none())
     )
-    void Effect.runPromiseExit(reading, { signal })
+    void Effect.runPromiseExit(fetching, { signal })
     return documents.map(({ settled, table }) => ({ id: fileName(table), data: unwrap(settled, signal) }))
   }
 }
@@ -172,7 +172,7 @@ const read = Effect.fnUntraced(function* <E>(
     return { check, data: value }
   }
 
-  const reading: Effect.Effect<Checked, E> =
+  const read: Effect.Effect<Checked, E> =
     content._tag === "Keys"
       ? Effect.map(content.keys, readKeys)
       : readRecords(
@@ -180,9 +180,7 @@ const read = Effect.fnUntraced(function* <E>(
             ? content.pages
             : Stream.mapConcat(content.value, (value) => [[value].flat()])
         )
-  const [{ check, data }, warnings] = yield* catchTooDeep(failedInTable(name))(
-    readAgain(withWarnings(reading))
-  )
+  const [{ check, data }, warnings] = yield* catchTooDeep(failedInTable(name))(readAgain(withWarnings(read)))
   yield* notice(warnings.map(placed({ name, kind: "table" })).map(within(name)))
   yield* requireExpected([yield* end({ name }, check, Effect.succeedNone)])
   return data

@@ -6,14 +6,14 @@ import { excerpt } from "../../internal/printable.ts"
 import { countText } from "../../internal/readable.ts"
 import type { Player } from "../../services/PlayerReport.ts"
 import type { Section } from "../../services/StatusSnapshot.ts"
-import type { PlayerStatus, PlayerWord } from "../../services/View.ts"
-import { playerWords, screenWords } from "../../services/words.ts"
+import { playerStates, screenStates } from "../../services/screenStates.ts"
+import type { PlayerState, PlayerStatus } from "../../services/View.ts"
 import { firstRows, kv, muteText, text, worstTone } from "../status/rows.ts"
 
-const offWords: ReadonlySet<PlayerWord> = new Set(["silent", "never seen", "stopped", "closed for the day"])
+const offStates: ReadonlySet<PlayerState> = new Set(["silent", "never seen", "stopped", "closed for the day"])
 
 /** Whether the player does not report: its last report is old. */
-export const isOff = (word: PlayerWord): boolean => offWords.has(word)
+export const isOff = (word: PlayerState): boolean => offStates.has(word)
 
 /** Always in the same order, whichever machine reported last. */
 export const machinesText = (lastReport: Player): string =>
@@ -26,7 +26,7 @@ export const versionText = ({ versionId }: Player): string =>
   versionId === undefined ? "no version" : `version ${versionId}`
 
 /** The state of a player, and its progress while it copies. */
-export const wordText = ({ lastReport, word }: PlayerStatus): string =>
+export const stateText = ({ lastReport, word }: PlayerStatus): string =>
   word === "copying" ? `copying ${Math.floor(lastReport?.copiedPercent ?? 0)} %` : word
 
 /**
@@ -85,16 +85,16 @@ export const summaryOf = (players: ReadonlyArray<PlayerStatus>): string => {
 
 /** `1 silent, 1 behind`, the worst first. */
 const countsOf = (players: ReadonlyArray<PlayerStatus>): string =>
-  Object.entries(countWords(players, playerWords))
+  Object.entries(countStates(players, playerStates))
     .map(([word, count]) => `${count} ${word === "problem" ? "with a problem" : word}`)
     .join(", ")
 
 /** How many screens are in each state, the worst state first. */
 export const screenCounts = ({ screens }: Player): Readonly<Record<string, number>> =>
-  countWords(screens, screenWords)
+  countStates(screens, screenStates)
 
 /** Counts by state, in this order, then other states. */
-const countWords = (
+const countStates = (
   all: ReadonlyArray<{ readonly word: string }>,
   order: ReadonlyArray<string>
 ): Readonly<Record<string, number>> =>
@@ -131,5 +131,5 @@ const playerText = (player: PlayerStatus): string => {
     return `stopped ${detail} at ${since}`
   }
   const when = since === undefined ? "" : word === "silent" ? `, last report at ${since}` : ` since ${since}`
-  return `${wordText(player)}${when}${detail === "" ? "" : `: ${detail}`}`
+  return `${stateText(player)}${when}${detail === "" ? "" : `: ${detail}`}`
 }

@@ -1,12 +1,12 @@
 /**
- * The players of a hub: the state of each as one of the fixed words, and its problems.
+ * The players of a hub: the state of each as one of a fixed list, and its problems.
  */
 import * as Order from "effect/Order"
 import type { Player } from "../../services/PlayerReport.ts"
 import type { ContentState } from "../../services/Slices.ts"
 import type { GlobalState } from "../../services/StatusSnapshot.ts"
-import type { PlayerStatus, PlayerWord } from "../../services/View.ts"
-import { playerWords } from "../../services/words.ts"
+import { playerStates } from "../../services/screenStates.ts"
+import type { PlayerState, PlayerStatus } from "../../services/View.ts"
 import { openAt } from "../status/openingHours.ts"
 import { withMutes } from "../status/problems.ts"
 import { tones, worstTone } from "../status/rows.ts"
@@ -14,7 +14,7 @@ import { contentServersOf, contentsOf } from "../status/slices.ts"
 import { codes } from "../status/view.ts"
 import { hubTime, isRestarting, problemsOf, silentMs } from "./playerProblems.ts"
 import { isOff } from "./playerTexts.ts"
-import { awayCodes, isAwayWord } from "./screens.ts"
+import { awayCodes, isAwayState } from "./screens.ts"
 
 type State = Pick<GlobalState, "plugins" | "system">
 
@@ -47,8 +47,8 @@ export const playersOf = (
       since === undefined && reported !== undefined ? withoutAway(reported.lastReport) : reported?.lastReport
     const found =
       lastReport === undefined
-        ? word("never seen", startTime)
-        : wordOf(lastReport, reported?.content, now, since)
+        ? inState("never seen", startTime)
+        : stateOf(lastReport, reported?.content, now, since)
     const player = {
       id,
       name: label ?? lastReport?.node.label ?? id,
@@ -66,7 +66,7 @@ export const playersOf = (
 }
 
 const rankOf = (player: PlayerStatus): number =>
-  playerWords.length * tones.indexOf(worstTone(player, "neutral")) + playerWords.indexOf(player.word)
+  playerStates.length * tones.indexOf(worstTone(player, "neutral")) + playerStates.indexOf(player.word)
 
 const byRank = Order.combine(
   Order.mapInput(Order.number, rankOf),
@@ -97,7 +97,7 @@ const withoutAway = (lastReport: Player): Player => ({
   ...lastReport,
   problems: lastReport.problems.filter(({ code }) => !awayCodes.has(code)),
   screens: lastReport.screens.map((screen) =>
-    isAwayWord(screen.word) ? { ...screen, word: "closed for the day" } : screen
+    isAwayState(screen.word) ? { ...screen, word: "closed for the day" } : screen
   )
 })
 
@@ -105,7 +105,7 @@ const withoutAway = (lastReport: Player): Player => ({
 const stoppedMs = 86_400_000
 
 /** `openSince` is when its place opened; missing if the place is closed. */
-const wordOf = (
+const stateOf = (
   lastReport: Player,
   { activeSince = "", versionId }: Partial<ContentState> = {},
   now: number,
@@ -114,32 +114,32 @@ const wordOf = (
   const { copiedPercent, duplicate, heardAt, problems, stoppedBy } = lastReport
   const at = Date.parse(heardAt)
   if (stoppedBy !== undefined) {
-    return word(at >= openSince && now - at < stoppedMs ? "stopped" : "silent", heardAt)
+    return inState(at >= openSince && now - at < stoppedMs ? "stopped" : "silent", heardAt)
   }
   if (now - at >= silentMs) {
-    return word("silent", heardAt)
+    return inState("silent", heardAt)
   }
   if (duplicate !== undefined || isRestarting(lastReport)) {
-    return word("problem")
+    return inState("problem")
   }
   const worst =
     problems.find(({ severity }) => severity === "error") ??
     problems.find(({ code }) => code === "content:failing")
   if (worst !== undefined) {
-    return word("problem", hubTime(lastReport, worst.since))
+    return inState("problem", hubTime(lastReport, worst.since))
   }
   const held = problems.find(({ code }) => code === codes.held)
   if (held !== undefined) {
-    return word("held", hubTime(lastReport, held.since))
+    return inState("held", hubTime(lastReport, held.since))
   }
   if (copiedPercent !== undefined) {
-    return word("copying")
+    return inState("copying")
   }
   const shownSince = hubTime(lastReport, lastReport.activeSince)
   const behindSince = shownSince !== undefined && shownSince > activeSince ? shownSince : activeSince
   return versionId !== undefined && lastReport.versionId !== versionId
-    ? word("behind", behindSince)
-    : word("up to date", shownSince)
+    ? inState("behind", behindSince)
+    : inState("up to date", shownSince)
 }
 
-const word = (word: PlayerWord, since?: string) => ({ word, since })
+const inState = (word: PlayerState, since?: string) => ({ word, since })

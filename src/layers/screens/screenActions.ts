@@ -51,14 +51,14 @@ export const makeScreenActions = Effect.fnUntraced(function* (
     screen: string,
     { closing, done, runId }: Details
   ): Effect.fn.Return<AckAnswer | null> {
-    const { given, taken } = yield* waiting.take((id) => id === screen, {
+    const { given, removed } = yield* waiting.take((id) => id === screen, {
       done,
       // Pages of an older client have a run, and carry out an action as often as they get it.
       times: done === undefined && runId !== undefined ? 1 : maxTimes,
       most: closing === true ? 0 : maxAsked
     })
-    if (taken.length > 0) {
-      const actions = taken.map(({ action }) => action)
+    if (removed.length > 0) {
+      const actions = removed.map(({ action }) => action)
       yield* Effect.logInfo(
         `Screen ${screen} ${actions.map((action) => actionTexts[action]).join(" and ")} now`
       )
@@ -144,7 +144,7 @@ export const makeAskedScreens = <Asked extends AskedScreen>() =>
           const given = left.slice(0, most).map((one) => ({ ...one, times: one.times + 1 }))
           const [kept, last] = Array.partition(given, (one) => done === undefined && one.times >= times)
           return [
-            { given, taken: [...confirmed, ...last].map(({ asked }) => asked) },
+            { given, removed: [...confirmed, ...last].map(({ asked }) => asked) },
             [...others, ...spent, ...left.slice(most), ...kept]
           ]
         })

@@ -1,12 +1,12 @@
 /**
- * The screens: the state of each as one of the fixed words, its problems, and its row in the status.
+ * The screens: the state of each as one of a fixed list, its problems, and its row in the status.
  */
 import * as Order from "effect/Order"
 import { hasPassed } from "../../internal/monotonicMillis.ts"
 import type { Problem } from "../../services/Problem.ts"
 import type { ContentState, Screen, TransportState } from "../../services/Slices.ts"
 import type { GlobalState, Row } from "../../services/StatusSnapshot.ts"
-import type { ScreenStatus, ScreenWord } from "../../services/View.ts"
+import type { ScreenState, ScreenStatus } from "../../services/View.ts"
 import { isHidden, reportsItself, silenceMs } from "../leases/Consumers.ts"
 import { openAt } from "../status/openingHours.ts"
 import { withMutes } from "../status/problems.ts"
@@ -45,7 +45,7 @@ export const screensOf = (
         content,
         active: lastReport.versionId === slice.versionId,
         lastReport,
-        ...wordOf(lastReport, slice, streams.get(lastReport.id), readAt(content))
+        ...stateOf(lastReport, slice, streams.get(lastReport.id), readAt(content))
       })
     )
   )
@@ -69,7 +69,7 @@ export const screensOf = (
   return [...listed, ...unseen]
     .map((found): ScreenStatus => {
       const { hours, label = found.id } = expected.get(found.id) ?? {}
-      const isClosed = openSince(hours) === undefined && isAwayWord(found.word)
+      const isClosed = openSince(hours) === undefined && isAwayState(found.word)
       const screen = {
         ...found,
         name: label,
@@ -87,14 +87,14 @@ export const screensOf = (
 const rankOf = (screen: ScreenStatus): number =>
   tones.indexOf(worstTone(screen, "neutral")) + (screen.word === "showing" ? 0 : 0.5)
 
-const awayWords: ReadonlySet<string> = new Set<ScreenWord>(["silent", "closed", "hidden", "never seen"])
+const awayStates: ReadonlySet<string> = new Set<ScreenState>(["silent", "closed", "hidden", "never seen"])
 
 /** Whether a screen that is off can be in this state. */
-export const isAwayWord = (word: string): boolean => awayWords.has(word)
+export const isAwayState = (word: string): boolean => awayStates.has(word)
 
-const goneWords: ReadonlySet<ScreenWord> = new Set(["silent", "closed", "closed for the day"])
+const goneStates: ReadonlySet<ScreenState> = new Set(["silent", "closed", "closed for the day"])
 
-const isHeardOf = ({ word }: Pick<ScreenStatus, "word">): boolean => !goneWords.has(word)
+const isHeardOf = ({ word }: Pick<ScreenStatus, "word">): boolean => !goneStates.has(word)
 
 /** How many present screens show a version. */
 export const countOn = (screens: ReadonlyArray<ScreenStatus>, versionId: string): number =>
@@ -115,12 +115,12 @@ const streamsOf = (state: State): ReadonlyMap<string, Stream> =>
 /** The state of a screen that never reported a version. */
 const unheardOf = ({ endedAt }: Partial<Stream> = {}, startTime: string, now: number) =>
   endedAt !== undefined && now - Date.parse(endedAt) >= settlingMs
-    ? word("silent", endedAt)
-    : word("never seen", startTime)
+    ? inState("silent", endedAt)
+    : inState("never seen", startTime)
 
 const behindMs = 60_000
 
-const wordOf = (
+const stateOf = (
   lastReport: Screen,
   { activeSince = "", versionId }: ContentState,
   stream: Stream | undefined,
@@ -128,24 +128,24 @@ const wordOf = (
 ) => {
   const { closedAt, heardAt, hiddenSince, problem, problemSince, runs, shownSince } = lastReport
   if (closedAt !== undefined) {
-    return word("closed", closedAt)
+    return inState("closed", closedAt)
   }
   if (now >= silentAt(lastReport, stream)) {
-    return word("silent", later(heardAt, stream?.endedAt))
+    return inState("silent", later(heardAt, stream?.endedAt))
   }
   if (problem !== undefined || runs !== undefined) {
-    return word("problem", problemSince ?? runs?.[1]?.since)
+    return inState("problem", problemSince ?? runs?.[1]?.since)
   }
   if (isHidden(lastReport)) {
-    return word("hidden", hiddenSince)
+    return inState("hidden", hiddenSince)
   }
   const behindSince = later(activeSince, shownSince)
   return lastReport.versionId !== versionId && now - Date.parse(behindSince) > behindMs
-    ? word("behind", behindSince)
-    : word("showing", shownSince)
+    ? inState("behind", behindSince)
+    : inState("showing", shownSince)
 }
 
-const word = (word: ScreenWord, since?: string) => ({ word, since })
+const inState = (word: ScreenState, since?: string) => ({ word, since })
 
 const later = (one: string, other = ""): string => (other > one ? other : one)
 

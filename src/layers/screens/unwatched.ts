@@ -5,7 +5,7 @@
 import type { ReportContext } from "../../services/ControllerState.ts"
 import type { Player } from "../../services/PlayerReport.ts"
 import type { Problem } from "../../services/Problem.ts"
-import type { ScreenWord } from "../../services/View.ts"
+import type { ScreenState } from "../../services/View.ts"
 import { openAt } from "../status/openingHours.ts"
 import { notJudged } from "../status/problems.ts"
 import { awayCodes } from "./screens.ts"
@@ -20,7 +20,7 @@ export const unwatchedScreens =
     return reasons.length === 0 ? "forgotten" : reasons.includes(undefined) ? undefined : reasons[0]
   }
 
-const reasonOf = (word: ScreenWord, code: string): string | undefined =>
+const reasonOf = (word: ScreenState, code: string): string | undefined =>
   word === "closed for the day"
     ? "closed"
     : word === "never seen"

@@ -22,7 +22,7 @@ const maxText = 40
  * The first changes, three at most: a line for each table, and one for other files, such as `Objects: "Fog Bell" year
  * 1862 → 1863, 2 more`. Empty if only links or the order changed.
  */
-export const changeWords = ({ documents, files }: ContentDiff): ReadonlyArray<string> => {
+export const changeTexts = ({ documents, files }: ContentDiff): ReadonlyArray<string> => {
   const parts = [
     ...documents.map(({ document, records, ...changes }) => ({
       title: document,
@@ -56,11 +56,11 @@ const recordWords = (record: RecordChange): string => {
   }
   const field = fields.find(({ from, to }) => from !== undefined && to !== undefined) ?? fields[0]
   if (field === undefined) {
-    return `${title} ${valueWords(record)}`
+    return `${title} ${valueText(record)}`
   }
   const more = fields.length - 1 + moreFields
   const rest = more > 0 ? ` and ${countText(more, "more field")}` : ""
-  return `${title} ${shorten(field.field)} ${valueWords(field)}${rest}`
+  return `${title} ${shorten(field.field)} ${valueText(field)}${rest}`
 }
 
 /** The name of a record in quotes, or its id, or a key. */
@@ -68,7 +68,7 @@ export const recordTitle = ({ id, name }: RecordChange, maxLength = maxText): st
   name === undefined ? shorten(id, maxLength) : `"${shorten(name, maxLength)}"`
 
 /** `1862 → 1863`; an empty cell is `nothing`. */
-export const valueWords = (
+export const valueText = (
   { from = "nothing", to = "nothing" }: Omit<FieldChange, "field">,
   maxLength = maxText
 ): string => `${shorten(from, maxLength)} → ${shorten(to, maxLength)}`

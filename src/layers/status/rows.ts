@@ -5,7 +5,7 @@ import { shellWords } from "../../internal/printable.ts"
 import type { Mute, Problem } from "../../services/Problem.ts"
 import type { BusProblem } from "../../services/Slices.ts"
 import type { Row, Tone } from "../../services/StatusSnapshot.ts"
-import type { HealthWord, View } from "../../services/View.ts"
+import type { Health, View } from "../../services/View.ts"
 
 export const kv = (label: string, value: string, tone?: Tone): Row => ({
   type: "kv",
@@ -86,7 +86,7 @@ export const firstRows = <A>(all: ReadonlyArray<A>, row: (one: A) => Row): Reado
 }
 
 /** Whether visitors see what they should, as far as is known. */
-export const isHealthy = (word: HealthWord): boolean => word !== "NO CONTENT" && word !== "FAILING"
+export const isHealthy = (word: Health): boolean => word !== "NO CONTENT" && word !== "FAILING"
 
 /** Why the last fetch failed: of the content with this name, or else of the first content that failed. */
 export const lastFetchFailure = ({ contents }: View, name?: string): string | undefined =>

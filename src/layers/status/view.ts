@@ -13,7 +13,7 @@ import { messageOf } from "../../internal/SerializedError.ts"
 import type { GlobalState, MakeReport, PluginReport, ReportContext } from "../../services/ControllerState.ts"
 import type { MakeView, PluginFacts, Unread, ViewInput } from "../../services/PluginFacts.ts"
 import type { Problem } from "../../services/Problem.ts"
-import type { HealthWord } from "../../services/View.ts"
+import type { Health } from "../../services/View.ts"
 import {
   keyOf,
   moved,
@@ -94,7 +94,7 @@ export const viewOf =
         (one, other) => (one.order ?? defaultOrder) - (other.order ?? defaultOrder)
       ),
       now,
-      word: wordOf(problems),
+      word: healthOf(problems),
       problems,
       contents: all.flatMap(({ content }) => (content === undefined ? [] : [content])),
       screens,
@@ -232,7 +232,7 @@ const foundIn = ({
 }
 
 /** The worst word that applies. Muted and unwatched problems do not count. Problems of players count by their severity only. */
-export const wordOf = (problems: ReadonlyArray<Problem>): HealthWord => {
+export const healthOf = (problems: ReadonlyArray<Problem>): Health => {
   const counted = problems.filter(isCounted)
   const has = (code: string) =>
     counted.some((problem) => problem.code === code && problem.player === undefined)

@@ -10,7 +10,7 @@ import * as TestClock from "effect/TestClock"
 import * as Mutes from "../../../src/layers/alerts/Mutes.ts"
 import { maxMutes } from "../../../src/layers/alerts/Mutes.ts"
 import * as ControllerServices from "../../../src/layers/controller/ControllerServices.ts"
-import { wordOf } from "../../../src/layers/status/view.ts"
+import { healthOf } from "../../../src/layers/status/view.ts"
 import { CommandBus } from "../../../src/services/CommandBus.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
 import { withLog } from "../../support/logged.ts"
@@ -32,7 +32,7 @@ const startWith = Effect.fnUntraced(function* (file?: string) {
   const read = Effect.map(state, ({ plugins, problems = [] }) => ({
     mutes: plugins.mutes,
     problems,
-    word: wordOf(problems)
+    word: healthOf(problems)
   }))
   const mute = (fields: object) => dispatch({ type: "problem.mute", ...fields })
   const unmute = (fields: object) => dispatch({ type: "problem.unmute", ...fields })

@@ -4,7 +4,7 @@ import { vitrineVersion } from "../../../src/internal/machine.ts"
 import { printableLine } from "../../../src/internal/printable.ts"
 import { playersOf } from "../../../src/layers/screens/players.ts"
 import { detailOf, playersSection, summaryOf } from "../../../src/layers/screens/playerTexts.ts"
-import { wordOf } from "../../../src/layers/status/view.ts"
+import { healthOf } from "../../../src/layers/status/view.ts"
 import { maxLine, type Player } from "../../../src/services/PlayerReport.ts"
 import type { ContentState } from "../../../src/services/Slices.ts"
 import type { ExpectedPlayer, GlobalState } from "../../../src/services/StatusSnapshot.ts"
@@ -369,8 +369,8 @@ describe("a player is", () => {
       ["hall-3", "screen:closed", "right"],
       ["hall-3", "content:held", undefined]
     ])
-    expect(wordOf(found.problems)).toBe("FAILING")
-    expect(wordOf([{ ...warning, player: "hall-3" }])).toBe("WARNING")
+    expect(healthOf(found.problems)).toBe("FAILING")
+    expect(healthOf([{ ...warning, player: "hall-3" }])).toBe("WARNING")
     const ofHub = { ...hall3, problems: [{ ...error, player: "wing-1" }] }
     expect(playersAt({ players: [ofHub] }, 1)[0]?.problems).toMatchObject([{ player: "hall-3/wing-1" }])
   })

@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import type { DashboardState } from "../../../src/layers/dashboard/DashboardState.ts"
 import type { NatsState } from "../../../src/layers/nats/pluginReport.ts"
 import { nothingRemembered, remember } from "../../../src/layers/status/problems.ts"
-import { wordOf } from "../../../src/layers/status/view.ts"
+import { healthOf } from "../../../src/layers/status/view.ts"
 import type { ContentServerState, TransportState } from "../../../src/services/Slices.ts"
 import { player } from "../../support/fleet.ts"
 import { readState } from "../../support/readState.ts"
@@ -125,7 +125,7 @@ describe("the problems of a state", () => {
       "http-transport": { ...transport, problem: away },
       nats: { ...nats, link: { since, problem: "no answer" } }
     }
-    expect(wordOf(problems(plugins))).toBe("WARNING")
+    expect(healthOf(problems(plugins))).toBe("WARNING")
   })
 
   it("name the transport, if there are several", () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import { isNamed, muteSections, mutesOf, withMutes } from "../../../src/layers/status/problems.ts"
 import { problemText, toneOf } from "../../../src/layers/status/rows.ts"
-import { wordOf } from "../../../src/layers/status/view.ts"
+import { healthOf } from "../../../src/layers/status/view.ts"
 import type { Mute, Problem } from "../../../src/services/Problem.ts"
 
 const start = Date.parse("2026-11-25T10:00:00.000Z")
@@ -71,18 +71,18 @@ describe("a problem that nobody watches any more", () => {
     expect(problems).toEqual([late, left])
     expect(toneOf(left)).toBe("neutral")
     expect(problemText(left)).toBe("It is closed (no longer watched: closed)")
-    expect(wordOf(problems)).toBe("WARNING")
-    expect(wordOf([left])).toBe("OK")
+    expect(healthOf(problems)).toBe("WARNING")
+    expect(healthOf([left])).toBe("OK")
   })
 })
 
 describe("a muted problem", () => {
   it("is listed and does not count", () => {
     const problems = withMutes(stateOf(mute("hall-3")), start)([silent, late])
-    expect(wordOf(problems)).toBe("WARNING")
+    expect(healthOf(problems)).toBe("WARNING")
     expect(problems.map(toneOf)).toEqual(["warn", "neutral"])
     const none: Problem = { code: "content:none", severity: "error", text: "There is no version" }
-    expect(wordOf(withMutes(stateOf(mute("content:none")), start)([none]))).toBe("OK")
+    expect(healthOf(withMutes(stateOf(mute("content:none")), start)([none]))).toBe("OK")
   })
 
   it("is in the status, with who muted it and why", () => {

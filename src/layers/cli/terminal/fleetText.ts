@@ -5,7 +5,7 @@ import wrapAnsi from "wrap-ansi"
 import { printableLine } from "../../../internal/printable.ts"
 import { durationText, withLocalTimes } from "../../../internal/readable.ts"
 import type { PlayerStatus } from "../../../services/View.ts"
-import { detailOf, isOff, isUnwell, screenCounts, summaryOf, wordText } from "../../screens/playerTexts.ts"
+import { detailOf, isOff, isUnwell, screenCounts, stateText, summaryOf } from "../../screens/playerTexts.ts"
 import { worstTone } from "../../status/rows.ts"
 import type { Palette } from "./statusText.ts"
 
@@ -54,7 +54,7 @@ const cellsOf = (player: PlayerStatus, isAnyExpected: boolean, now: number): Rea
   ]
   return [
     printableLine(name),
-    wordText(player),
+    stateText(player),
     lastReport === undefined ? "" : printableLine(lastReport.versionId ?? "none"),
     lastReport === undefined ? "never" : ageText(lastReport.heardAt, now),
     last.filter((text) => text !== "").join("; ")

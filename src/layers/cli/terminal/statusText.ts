@@ -7,14 +7,14 @@ import { printableLine } from "../../../internal/printable.ts"
 import { momentText, withLocalTimes } from "../../../internal/readable.ts"
 import type { Row, StatusSnapshot, Tone } from "../../../services/ControllerState.ts"
 import type { Problem } from "../../../services/Problem.ts"
-import type { HealthWord, View } from "../../../services/View.ts"
+import type { Health, View } from "../../../services/View.ts"
 import { acceptText, problemText, toneOf } from "../../status/rows.ts"
 
 /** The colours and marks of the text. */
 export interface Palette {
   readonly title: (text: string) => string
   /** The overall state, for example OK. */
-  readonly word: (word: HealthWord) => string
+  readonly word: (word: Health) => string
   readonly tone: Readonly<Record<Tone, (text: string) => string>>
   /** A text after the mark of its tone. If the tone is ok, only the mark is coloured. */
   readonly marked: (text: string, tone: Tone) => string

@@ -3,7 +3,7 @@
  */
 
 /** The state of a screen, from the worst. */
-export const screenWords = [
+export const screenStates = [
   "problem",
   "silent",
   "closed",
@@ -15,7 +15,7 @@ export const screenWords = [
 ] as const
 
 /** The state of a player, from the worst. */
-export const playerWords = [
+export const playerStates = [
   "silent",
   "never seen",
   "problem",
