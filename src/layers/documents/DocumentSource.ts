@@ -17,6 +17,7 @@ import * as Ref from "effect/Ref"
 import type * as Scope from "effect/Scope"
 import { fileKey } from "../../files/fileName.ts"
 import { sha256OfText } from "../../files/sha256.ts"
+import { remove } from "../../files/systemError.ts"
 import { withoutParentSpan } from "../../internal/background.ts"
 import { sumCounts } from "../../internal/contentCounts.ts"
 import type { MistakePlace } from "../../internal/mistakeParts.ts"
@@ -50,7 +51,7 @@ import type { CheckedTable } from "./expect/TableCheck.ts"
 import * as Gone from "./Gone.ts"
 import * as KeptFile from "./KeptFile.ts"
 import { linkRecords } from "./linkRecords.ts"
-import { LinkExpired } from "./media/FileProblem.ts"
+import { FileProblem } from "./media/FileProblem.ts"
 import { isChangedByFiles, merged } from "./media/findMedia.ts"
 import type { Lasting, MediaReader } from "./media/placeMedia.ts"
 import * as SourceFiles from "./media/SourceFiles.ts"
@@ -369,19 +370,12 @@ export const make = Effect.fnUntraced(function* <
           waiting: (wait) => Effect.zipRight(outer.waiting(wait), progress.waiting(wait))
         })
       })
-      const emptied = Effect.flatMap(FileSystem.FileSystem, (fs) =>
-        Effect.zipRight(
-          Effect.ignore(fs.remove(target.directory, { recursive: true })),
-          Effect.ignore(fs.makeDirectory(target.directory))
-        )
-      )
-      const reading = withWarnings(opening)
-      // The documents have fresh links.
-      const again = Effect.mapError(Effect.zipRight(emptied, reading), errorOfLink)
+      const reading = Effect.zipRight(empty(target.directory), withWarnings(opening))
       const [{ areTagsNew, fetched, found, read, ...saved }, noticed] = yield* Effect.catchIf(
         reading,
-        (error) => error instanceof LinkExpired,
-        () => again
+        // The documents have fresh links.
+        (error) => error instanceof FileProblem && error.isExpired,
+        () => reading
       )
       const isCheck = target.isCheck === true
       const given = [...noticed, ...saved.warnings].map(withoutSecrets)
@@ -446,7 +440,11 @@ const addUp = (a: FetchedAttachments, b: FetchedAttachments): FetchedAttachments
 const fingerprintOf = (files: ReadonlyArray<{ readonly name: string; readonly digest: string }>): string =>
   sha256OfText(JSON.stringify(files.map(({ digest, name }) => [name, digest].join("/")).sort()))
 
-const errorOfLink = <E>(error: E): E | SourceError => (error instanceof LinkExpired ? error.error : error)
+/** Removes the files of an earlier try. */
+const empty = (directory: string) =>
+  Effect.flatMap(FileSystem.FileSystem, (fs) =>
+    Effect.zipRight(remove(directory), fs.makeDirectory(directory, { recursive: true }))
+  ).pipe(Effect.ignore)
 
 /** Checks that no two documents have the same file, and that all expectations are about existing documents. */
 const checkNames = (

@@ -12,12 +12,12 @@ import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { MistakeSchema, mistake } from "../../../internal/mistake.ts"
+import { mistake } from "../../../internal/mistake.ts"
 import { makeGiveWay } from "../../../internal/nextTurn.ts"
 import { countText } from "../../../internal/readable.ts"
 import { defaultKey, recordId } from "../../../internal/recordKey.ts"
 import type { DocumentSchema, PreviousContent } from "../../../services/ContentSource.ts"
-import { Violation } from "../../../services/Violation.ts"
+import { SourceError } from "../../../services/SourceError.ts"
 import type { Warning } from "../../../services/Warning.ts"
 import { violationText } from "../../status/contentText.ts"
 import { type Document, fileBefore, listOf, pagesOf, Records, textPlaceOf, Value } from "../Document.ts"
@@ -244,38 +244,22 @@ export const readNames = Effect.fnUntraced(function* (
   )
 })
 
-/** The content of tables does not meet the expectations in the options of their source. */
-export class NotAsExpected extends Schema.TaggedError<NotAsExpected>()("vitrine/NotAsExpected", {
-  violations: Schema.NonEmptyArray(Violation),
-  mistakes: Schema.Array(MistakeSchema),
-  /** The number of further violations. */
-  unlisted: Schema.Number
-}) {
-  override get message() {
-    const more = this.unlisted === 0 ? [] : [`There are ${countText(this.unlisted, "more violation")}.`]
-    return [...this.violations.map(violationText), ...more].join("\n")
-  }
-
-  get isTransient(): boolean {
-    return false
-  }
-}
-
 /** Fails with the violations of all tables, if there are any. */
-export const requireExpected = (verdicts: ReadonlyArray<Verdict>): Effect.Effect<void, NotAsExpected> => {
+export const requireExpected = (verdicts: ReadonlyArray<Verdict>): Effect.Effect<void, SourceError> => {
   const [first, ...rest] = verdicts.flatMap(({ violations }) => violations)
-  if (first === undefined) {
-    return Effect.void
-  }
-  const listed = rest.slice(0, maxListed - 1)
+  if (first === undefined) return Effect.void
+  const all = Array.prepend(rest.slice(0, maxListed - 1), first)
   const ofTables = verdicts.reduce((sum, { unlisted }) => sum + unlisted, 0)
-  const count = rest.length - listed.length + ofTables
-  return new NotAsExpected({
-    violations: [first.violation, ...listed.map(({ violation }) => violation)],
+  const count = 1 + rest.length - all.length + ofTables
+  return new SourceError({
+    detail: [
+      ...all.map(({ violation }) => violationText(violation)),
+      ...(count === 0 ? [] : [`There are ${countText(count, "more violation")}.`])
+    ].join("\n"),
+    violations: Array.map(all, ({ violation }) => violation),
     mistakes: [
-      ...[first, ...listed].map(({ mistake }) => mistake),
+      ...all.map(({ mistake }) => mistake),
       ...(count === 0 ? [] : [mistake("more:mistakes", {}, { count })])
-    ],
-    unlisted: count
+    ]
   })
 }

@@ -7,7 +7,6 @@ import * as Schema from "effect/Schema"
 import { mistake, mistakeText } from "../../../internal/mistake.ts"
 import { excerpt } from "../../../internal/printable.ts"
 import { OptionalErrorChain } from "../../../internal/SerializedError.ts"
-import { SourceError } from "../../../services/SourceError.ts"
 import type { Warning } from "../../../services/Warning.ts"
 import type { DownloadFailed } from "../../httpClient/httpFailure.ts"
 import { mistakePlace, Place, subjectOf } from "../Document.ts"
@@ -37,21 +36,8 @@ export class FileProblem extends Schema.TaggedError<FileProblem>()("vitrine/File
   cause: OptionalErrorChain
 }) {}
 
-/** A signed link has expired before its file was saved. */
-export class LinkExpired extends Schema.TaggedError<LinkExpired>()("vitrine/LinkExpired", {
-  error: SourceError
-}) {
-  override get message() {
-    return this.error.message
-  }
-
-  get isTransient(): boolean {
-    return this.error.isTransient
-  }
-}
-
 /** The problem as the failure of its source. */
-export const sourceErrorOf = (problem: FileProblem) =>
+export const failureOfFile = (problem: FileProblem) =>
   failureAbout(mistakeOf(problem), { isTransient: problem.isTransient, cause: problem.cause })
 
 const mistakeOf = ({ detail, file, place, wrong }: FileProblem) =>

@@ -32,7 +32,7 @@ import type { DocumentOnDisk, DocumentPart } from "../documentFile.ts"
 import * as Images from "../images/Images.ts"
 import { filesAtOnce } from "../progress.ts"
 import { warn } from "../warnings.ts"
-import { type LinkPlace, problemAt, sourceErrorOf, type WantedFile, warningsOf } from "./FileProblem.ts"
+import { type LinkPlace, problemAt, type WantedFile, warningsOf } from "./FileProblem.ts"
 import { type Finding, type FoundMedia, type FoundPicture, makeChange, pictureKey } from "./findMedia.ts"
 import { keyOf, rulesOf } from "./links.ts"
 import type * as MediaDownload from "./MediaDownload.ts"
@@ -331,7 +331,7 @@ const makePictures = Effect.fnUntraced(function* (
         flaws.set(localPath, flaw)
         return isOptional
           ? Effect.succeed({ key, derived: Images.nothing })
-          : sourceErrorOf(problemAt(place, { ...flaw, file: localPath }))
+          : problemAt(place, { ...flaw, file: localPath })
       })
     )
   })

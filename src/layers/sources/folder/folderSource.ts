@@ -7,7 +7,7 @@
  * ```
  */
 
-import { isAbsolute, join, relative, resolve } from "node:path"
+import { isAbsolute, relative, resolve } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import { constTrue } from "effect/Function"
@@ -17,7 +17,6 @@ import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { findPrivate } from "../../../files/privateFiles.ts"
-import { remove } from "../../../files/systemError.ts"
 import { withoutParentSpan } from "../../../internal/background.ts"
 import { type LanguageCode, languageCodes, languages } from "../../../internal/languages.ts"
 import { type Mistake, mistake } from "../../../internal/mistake.ts"
@@ -195,7 +194,6 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
     if (isBuildNeeded) yield* checkBuild(look, target)
     yield* checkNames(found, options)
     yield* checkFiles(found.others)
-    yield* empty(target.directory)
     return yield* documentSource.fetch({ ...target, ...found })
   })
 
@@ -421,13 +419,6 @@ const checkBuild = ({ files }: FolderLook, { previous }: FetchTarget): Effect.Ef
 }
 
 const firstPage = "index.html"
-
-/** Removes the files of an earlier try. */
-const empty = Effect.fnUntraced(function* (directory: string) {
-  const fileSystem = yield* FileSystem.FileSystem
-  const names = yield* Effect.orElseSucceed(fileSystem.readDirectory(directory), () => [])
-  yield* Effect.ignore(Effect.forEach(names, (name) => remove(join(directory, name))))
-})
 
 /** If the version were inside the folder, each version would contain itself. */
 const notInside = Effect.fnUntraced(function* (directory: string, target: FetchTarget) {
