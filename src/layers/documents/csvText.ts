@@ -49,55 +49,84 @@ export const parseCsvTable = (
   { delimiter, id = "id" }: CsvFormat = {}
 ): Effect.Effect<CsvTable, Mistake> =>
   Effect.gen(function* () {
-    const { columns, isGuessed, pages, row } = yield* tryRead(() => openTable(text, delimiter, id))
+    const body = yield* tryRead(() => findBody(text, delimiter))
+    const table = makeTable(body, id)
+    const pages = readPages(body)
     const giveWay = makeGiveWay()
     const soFar = yield* readSoFar
-    const records: Array<CsvRecord> = []
-    const rows: Array<number> = []
-    const errors = new Map<CsvRecord, Record<string, string>>()
-    const odd = new Map<string, FirstCell>()
-    let repeated: number | undefined
     const readPage = tryRead(() => {
       const page = pages.next()
-      for (const { cells, row } of page.done === true ? [] : page.value) {
-        soFar.values += cells.length
+      for (const row of page.done === true ? [] : page.value) {
+        soFar.values += row.cells.length
         withinBudget("read", soFar.values)
-        if (!hasText(cells)) continue
-        const ofRow: Record<string, string> = {}
-        const record = recordOf(columns, cells, (name, cell, code) => {
-          if (code === "cell:error") setOwn(ofRow, name, cell)
-          const key = `${code} ${name}`
-          const { count, ...first } = odd.get(key) ?? {
-            code,
-            name,
-            cell,
-            first: { rows: [rowPlace(columns, { cells, row }, id)] },
-            count: 0
-          }
-          odd.set(key, { ...first, count: count + 1 })
-        })
-        if (Object.keys(ofRow).length > 0) errors.set(record, ofRow)
-        if (columns.length > 1 && columns.every((column, index) => cells[index] === column)) repeated ??= row
-        records.push(record)
-        rows.push(row)
+        table.add(row)
       }
       return page.done === true
     })
     while (!(yield* readPage)) yield* giveWay
-    const separator = isGuessed ? separatorOfRows(columns, records) : undefined
-    const ofTable = [
-      ...(separator === undefined ? [] : [mistake("csv:title", { rows: [{ row }] }, { separator })]),
-      ...(repeated === undefined ? [] : [mistake("csv:repeated", { rows: [{ row: repeated }] })]),
-      ...(columns.length === 1 && records.length === 0 && /[^\w-]/.test(columns[0] ?? "")
-        ? [mistake("csv:alone", { rows: [{ row }] })]
-        : [])
-    ]
-    const ofCells = Array.from(odd.values(), ({ code, ...cell }) =>
-      warn(code, cell.name, { ...cell, isSaved: false })
-    )
-    const warnings = [...ofTable.map((mistake) => warningOf("", mistake)), ...ofCells]
-    return { records, rows, errors, columns, warnings }
+    return yield* tryRead(table.end)
   })
+
+/** The table of the rows that are added. The first row names its columns. Throws errors that `mistakeOf` explains. */
+const makeTable = ({ delimiter, isGuessed, row: title }: Body, id: string) => {
+  let columns: ReadonlyArray<string> | undefined
+  const records: Array<CsvRecord> = []
+  const rows: Array<number> = []
+  const errors = new Map<CsvRecord, Record<string, string>>()
+  const odd = new Map<string, FirstCell>()
+  let repeated: number | undefined
+
+  const addRow = (columns: ReadonlyArray<string>, { cells, row }: Row): void => {
+    const placeOf = () => ({ rows: [rowPlace(columns, { cells, row }, id)] })
+    if (cells.length < columns.length || hasText(cells.slice(columns.length))) {
+      const counts = { cells: cells.length, columns: columns.length }
+      const isFirst = records.length === 0
+      throw new Refused(
+        mistake("csv:cells", placeOf(), {
+          ...counts,
+          separator: delimiter,
+          title: isFirst ? title : undefined
+        })
+      )
+    }
+    if (!hasText(cells)) return
+    const ofRow: Record<string, string> = {}
+    const record = recordOf(columns, cells, (name, cell, code) => {
+      if (code === "cell:error") setOwn(ofRow, name, cell)
+      const key = `${code} ${name}`
+      const { count, ...first } = odd.get(key) ?? { code, name, cell, first: placeOf(), count: 0 }
+      odd.set(key, { ...first, count: count + 1 })
+    })
+    if (Object.keys(ofRow).length > 0) errors.set(record, ofRow)
+    if (columns.length > 1 && columns.every((column, index) => cells[index] === column)) repeated ??= row
+    records.push(record)
+    rows.push(row)
+  }
+
+  return {
+    add: (row: Row): void => {
+      if (columns === undefined) columns = columnsOf(row.cells, title)
+      else addRow(columns, row)
+    },
+
+    end: (): CsvTable => {
+      if (columns === undefined) throw refusal("csv:header", 1)
+      const separator = isGuessed ? separatorOfRows(columns, records) : undefined
+      const place = { rows: [{ row: title }] }
+      const isAlone = columns.length === 1 && records.length === 0 && /[^\w-]/.test(columns[0] ?? "")
+      const ofTable = [
+        ...(separator === undefined ? [] : [mistake("csv:title", place, { separator })]),
+        ...(repeated === undefined ? [] : [mistake("csv:repeated", { rows: [{ row: repeated }] })]),
+        ...(isAlone ? [mistake("csv:alone", place)] : [])
+      ]
+      const ofCells = Array.from(odd.values(), ({ code, ...cell }) =>
+        warn(code, cell.name, { ...cell, isSaved: false })
+      )
+      const warnings = [...ofTable.map((mistake) => warningOf("", mistake)), ...ofCells]
+      return { records, rows, errors, columns, warnings }
+    }
+  }
+}
 
 /** The first cell of a column with a mistake, and how many there are. */
 interface FirstCell {
@@ -163,82 +192,25 @@ interface Row {
   readonly row: number
 }
 
-type Page = ReadonlyArray<Row>
-
 /** A text from its header line on, and the row of this line. */
-interface Body {
+interface Body extends Pick<Header, "delimiter" | "isGuessed"> {
   readonly text: string
-  readonly delimiter: Delimiter
   readonly row: number
 }
 
-/** Returns the columns, and the rows while they are read. Both throw errors that `mistakeOf` explains. */
-const openTable = (text: string, delimiter: Delimiter | undefined, id: string) => {
+const findBody = (text: string, stated: Delimiter | undefined): Body => {
   const other = otherMistake(text)
   if (other !== undefined) throw new Refused(other)
   if (/^\s*(?:\{\s*"|\[\s*[[{])/.test(text)) throw refusal("csv:json", undefined)
-  const header = findHeader(text, delimiter)
-  const body = {
-    text: text.slice(header.start),
-    delimiter: header.delimiter,
-    row: rowAt(text, header.start)
-  }
-  if (header.cells > maxColumns)
-    throw refusal("budget:limit", body.row, { limit: "columns", most: maxColumns })
-  const pages = readPages(body)
-  const [names, ...rows] = firstOf(pages)
-  const cells = names?.cells ?? []
-  const columns = cells.slice(0, cells.findLastIndex((name) => name !== "") + 1)
-  checkNames(columns, columns.length === 0 ? 1 : body.row)
-  return {
-    columns,
-    isGuessed: header.isGuessed,
-    row: body.row,
-    pages: checkedPages(body, columns, id, rows, pages)
-  }
-}
-
-const firstOf = (pages: Generator<Page, void>): Page => {
-  for (let next = pages.next(); next.done !== true; next = pages.next()) {
-    if (next.value.length > 0) return next.value
-  }
-  return []
-}
-
-function* checkedPages(
-  body: Body,
-  columns: ReadonlyArray<string>,
-  id: string,
-  first: Page,
-  more: Iterable<Page>
-): Generator<Page, void> {
-  let isFirst = true
-  const checked = (page: Page) => {
-    for (const { cells, row } of page) {
-      if (cells.length < columns.length || hasText(cells.slice(columns.length))) {
-        throw new Refused(
-          mistake(
-            "csv:cells",
-            { rows: [rowPlace(columns, { cells, row }, id)] },
-            {
-              cells: cells.length,
-              columns: columns.length,
-              separator: body.delimiter,
-              title: isFirst ? body.row : undefined
-            }
-          )
-        )
-      }
-      if (isFirst) isFirst = !hasText(cells)
-    }
-    return page
-  }
-  yield checked(first)
-  for (const page of more) yield checked(page)
+  const { cells, delimiter, isGuessed, start } = findHeader(text, stated)
+  const row = rowAt(text, start)
+  if (cells > maxColumns) throw refusal("budget:limit", row, { limit: "columns", most: maxColumns })
+  return { text: text.slice(start), delimiter, isGuessed, row }
 }
 
 /** The rows of the text, one piece of the text after the other. */
-function* readPages({ delimiter, row, text }: Body): Generator<Page, void> {
+function* readPages(body: Body): Generator<ReadonlyArray<Row>, void> {
+  const { delimiter, row, text } = body
   const numbers: Array<number> = []
   const parser = parse({
     delimiter,
@@ -252,13 +224,13 @@ function* readPages({ delimiter, row, text }: Body): Generator<Page, void> {
   })
   // `take` throws the error.
   parser.on("error", () => {})
-  const take = (): Page => {
+  const take = (): ReadonlyArray<Row> => {
     const rows: Array<Row> = []
     for (let cells = parser.read(); cells !== null; cells = parser.read()) {
       rows.push({ cells, row: numbers[rows.length] ?? row })
     }
     numbers.length = 0
-    if (parser.errored !== null) throw explained(parser.errored, { delimiter, row, text })
+    if (parser.errored !== null) throw explained(parser.errored, body)
     return rows
   }
   const bytes = Buffer.from(text)
@@ -331,8 +303,10 @@ const doubleQuote = 34
 export const placeOfRow: FindPlace = (text, find) =>
   text.length > maxPlaced ? {} : { rows: [{ row: rowAt(text, find()) }] }
 
-const checkNames = (names: ReadonlyArray<string>, row: number): void => {
-  if (names.length === 0) throw refusal("csv:header", row)
+/** Cells without text at the end of the header line name no column. */
+const columnsOf = (cells: ReadonlyArray<string>, row: number): ReadonlyArray<string> => {
+  const names = cells.slice(0, cells.findLastIndex((name) => name !== "") + 1)
+  if (names.length === 0) throw refusal("csv:header", 1)
   const nameless = names.findIndex((name) => name.trim() === "")
   if (nameless !== -1) throw refusal("csv:nameless", row, { number: nameless + 1 })
   const seen = new Set<string>()
@@ -340,6 +314,7 @@ const checkNames = (names: ReadonlyArray<string>, row: number): void => {
     if (seen.has(name)) throw refusal("csv:twice", row, { name })
     seen.add(name)
   }
+  return names
 }
 
 class Refused extends Error {
