@@ -276,6 +276,8 @@ export const ContentServerState = Schema.Struct({
    * version.
    */
   page: optional(Schema.String),
+  /** Since when and why nobody can open this page. */
+  pageProblem: optional(Schema.Struct({ since: timestamp, message: Schema.String })),
   maxConnections: count,
   connections: count,
   openResponses: count,

@@ -81,7 +81,8 @@ export const makeOffline = (name: string): Offline => {
   const inCache = async <A>(use: (cache: Cache, saved: Saved | undefined) => Promise<A>): Promise<A> =>
     navigator.locks.request(`${name} cache`, async () => {
       const cache = await caches.open(name)
-      return use(cache, await (await cache.match(root))?.json())
+      // A power cut may damage it: then it is saved anew.
+      return use(cache, await (await cache.match(root))?.json().catch(() => undefined))
     })
 
   return {

@@ -13,10 +13,13 @@ import * as Equal from "effect/Equal"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import * as Ref from "effect/Ref"
+import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { findPrivate, withPrivate } from "../../files/privateFiles.ts"
 import { closedIfFailed } from "../../internal/background.ts"
+import { now } from "../../internal/monotonicMillis.ts"
 import { decodeOptions, InvalidOptions, issuesOf } from "../../internal/Options.ts"
 import { withTimeout } from "../../internal/Schedules.ts"
 import type { CommandBus } from "../../services/CommandBus.ts"
@@ -116,9 +119,10 @@ export const fromOptions = Effect.fnUntraced(function* (options: ContentServerOp
   const reports =
     options.reports === undefined ? undefined : yield* Reports.make({ ...options, reports: options.reports })
   const pictures = yield* makePictures(options)
+  const find = yield* Resources.make(options)
   const server = yield* Application.make({
     routes: [
-      ...(yield* Routes.make(options.content, yield* Resources.make(options), 2 * options.maxConnections)),
+      ...(yield* Routes.make(options.content, find, 2 * options.maxConnections)),
       ...(reports?.routes ?? []),
       ...pictures.routes
     ],
@@ -140,6 +144,7 @@ export const fromOptions = Effect.fnUntraced(function* (options: ContentServerOp
   yield* Effect.logInfo(
     `Content server on ${url}: ${page === undefined ? "" : `page at ${page}, `}manifest at ${url}/manifest.json`
   )
+  const pageProblem = yield* page === undefined ? Effect.succeed(Effect.succeed(undefined)) : watchPage(find)
   const statistics = Effect.sync(() => recorder.statistics(connections.open()))
   const name = nameOf(options)
   yield* register({
@@ -153,11 +158,29 @@ export const fromOptions = Effect.fnUntraced(function* (options: ContentServerOp
         ...(yield* statistics),
         everywhere: isEverywhere(options.host) || undefined,
         page,
+        pageProblem: yield* pageProblem,
         players: reports && (yield* reports.players)
       } satisfies ContentServerState
     })
   })
   return ContentServer.of({ address: Option.some(address), statistics })
+})
+
+/** Looks in the background, because a disk may hang. Gives since when and why nobody can open the page, if the content is there. */
+const watchPage = Effect.fnUntraced(function* (find: Resources.Find) {
+  const problem = yield* Ref.make<ContentServerState["pageProblem"]>(undefined)
+  const open = (path: string) => find(path, { host: undefined, version: "" })
+  const look = Effect.gen(function* () {
+    yield* open("/manifest.json")
+    const { wall } = yield* now
+    yield* Effect.matchEffect(open("/"), {
+      onFailure: ({ message }) =>
+        Ref.update(problem, (before) => ({ since: before?.since ?? new Date(wall).toISOString(), message })),
+      onSuccess: () => Ref.set(problem, undefined)
+    })
+  })
+  yield* Effect.forkScoped(Effect.repeat(Effect.ignore(look), Schedule.spaced("15 seconds")))
+  return Ref.get(problem)
 })
 
 /** Without the option, there are no routes for pictures. */

@@ -188,7 +188,9 @@ export const makePage = Effect.fnUntraced(function* (site: string, content: stri
       const found = yield* files.find(inFolder ? [...below, "index.html"] : below)
       if (Option.isNone(found)) {
         return (yield* files.isThere)
-          ? yield* asked
+          ? yield* below.length > 0
+              ? asked
+              : new NotFound({ message: `The folder of the page has no index.html: ${basename(site)}` })
           : yield* new NotFound({ message: `The folder of the page is missing: ${basename(site)}` })
       }
       if (found.value.type === "Directory") {

@@ -3,6 +3,7 @@
  * this slice.
  */
 import * as Metric from "effect/Metric"
+import { hasPassed } from "../../internal/monotonicMillis.ts"
 import { countText, sizeText } from "../../internal/readable.ts"
 import type { ContentServerStatistics } from "../../services/ContentServer.ts"
 import type { Problem } from "../../services/Problem.ts"
@@ -13,10 +14,26 @@ import { kv, used } from "../status/rows.ts"
 import { contentServersOf, reportOf } from "../status/slices.ts"
 
 export const pluginReport = (name: string) =>
-  reportOf(contentServersOf, name, (slice) => ({
+  reportOf(contentServersOf, name, (slice, { now }) => ({
     sections: [{ name, order: 30, title: "Content server", rows: rows(slice) }],
-    problems: problems(name, slice)
+    problems: [...problems(name, slice), ...pageProblems(slice, now)]
   }))
+
+/** How long the page may be away while it is replaced, in milliseconds. */
+const replacedMs = 30_000
+
+const pageProblems = ({ page, pageProblem }: ContentServerState, now: number): ReadonlyArray<Problem> =>
+  pageProblem === undefined || !hasPassed(replacedMs, Date.parse(pageProblem.since), now)
+    ? []
+    : [
+        {
+          code: "content-server:page",
+          severity: "error",
+          subject: page,
+          text: `The page at ${page} cannot be opened since ${pageProblem.since}: ${pageProblem.message}`,
+          since: pageProblem.since
+        }
+      ]
 
 const problems = (
   name: string,

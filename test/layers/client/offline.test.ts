@@ -45,6 +45,14 @@ const save = (maxBytes: number, ...paths: ReadonlyArray<string>) =>
 afterEach(() => vi.unstubAllGlobals())
 
 describe("the cache in the browser", () => {
+  it("keeps the version again after a power cut has damaged its entry", async () => {
+    const kept = stub({ first: new Response(bytes(60)) })
+    kept.set(root, new Response('{"versionId":"2026'))
+    expect(await restored()).toBeUndefined()
+    await save(100, "first")
+    expect(await restored()).toEqual({ versionId: "1", first: "x".repeat(60) })
+  })
+
   it("holds at most keepBytes, also of responses that were compressed", async () => {
     const answers = () => ({
       first: new Response(bytes(60)),

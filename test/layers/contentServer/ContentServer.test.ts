@@ -5,6 +5,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as TestClock from "effect/TestClock"
 import * as ContentServerLayer from "../../../src/layers/contentServer/ContentServer.ts"
 import { ContentServer } from "../../../src/services/ContentServer.ts"
 import { ControllerState } from "../../../src/services/ControllerState.ts"
@@ -539,6 +540,39 @@ describe("a page in a folder with private files", () => {
       )
       expect(String(error)).toContain(
         `site: ${folder}/${named} is in this folder, and everybody who reaches the port could read it. Keep the page in its own folder, such as "site".`
+      )
+    }).pipe(Effect.provide(server.environment))
+  )
+})
+
+describe("a page that nobody can open", () => {
+  it.scoped("is a problem after half a minute, until it can be opened", () =>
+    Effect.gen(function* () {
+      const folder = yield* server.makeFolder
+      const index = `${folder}/page/index.html`
+      yield* server.writeFile(index, "<h1>Exhibit</h1>")
+      yield* server.addVersion(`${folder}/downloads`, {})
+      yield* ContentServerLayer.make({ port: 0, downloadPath: `${folder}/downloads`, site: `${folder}/page` })
+      const { state } = yield* ControllerState
+      const found = Effect.map(state, ({ problems = [] }) =>
+        problems.map(({ code, text }) => ({ code, text }))
+      )
+      const fs = yield* FileSystem.FileSystem
+      yield* fs.remove(index)
+      const text = expect.stringContaining("The folder of the page has no index.html: page")
+      yield* eventually(
+        Effect.gen(function* () {
+          yield* TestClock.adjust("15 seconds")
+          return (yield* found).length > 0
+        })
+      )
+      expect(yield* found).toEqual([{ code: "content-server:page", text }])
+      yield* server.writeFile(index, "<h1>Exhibit</h1>")
+      yield* eventually(
+        Effect.gen(function* () {
+          yield* TestClock.adjust("15 seconds")
+          return (yield* found).length === 0
+        })
       )
     }).pipe(Effect.provide(server.environment))
   )
