@@ -343,7 +343,7 @@ export const make = Effect.fnUntraced(function* <
         fingerprint,
         ...counts,
         bytes: written.reduce((sum, { bytes }) => sum + bytes, attachments.bytes + placed.bytes),
-        ...((isOfTables || finding.isWanted || own.total > 0) && { attachments }),
+        attachments: isOfTables || finding.isWanted || own.total > 0 ? attachments : undefined,
         digests: {
           ...Object.fromEntries(all.map(({ about }, index) => [about.name, written[index]?.sha256 ?? ""])),
           ...own.digests,

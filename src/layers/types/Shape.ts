@@ -264,9 +264,10 @@ const objectShape = ({ indexSignatures, propertySignatures }: AST.TypeLiteral, d
   return {
     object: {
       fields,
-      ...(indexSignatures.length === 0
-        ? {}
-        : { rest: unionOf(indexSignatures.map(({ type }) => shapeOf(type, depth + 1))) })
+      rest:
+        indexSignatures.length === 0
+          ? undefined
+          : unionOf(indexSignatures.map(({ type }) => shapeOf(type, depth + 1)))
     }
   }
 }

@@ -64,6 +64,7 @@ export const sanitySource = (config: SanitySourceConfig): ContentSourceDefinitio
 const make = Effect.fnUntraced(function* (options: SanityOptions) {
   const { live, perspective, queries, useCdn } = options
   const ask = yield* makeAsk(options)
+  const liveEvents = live && !useCdn ? yield* makeLiveEvents(options) : undefined
 
   const documents = Object.entries(queries).map(([name, query]): Document<SourceError> => {
     const { key, ...asked } = queryOf(query)
@@ -78,7 +79,7 @@ const make = Effect.fnUntraced(function* (options: SanityOptions) {
       useCdn || Object.values(queries).some(dependsOnTime)
         ? undefined
         : (before: Option.Option<string>) => poll(ask, perspective, before),
-    ...(live && !useCdn ? yield* makeLiveEvents(options) : {})
+    ...liveEvents
   })
 })
 
