@@ -174,7 +174,7 @@ const makeLock = Effect.fnUntraced(function* (
       Effect.uninterruptible
     )
     if (Option.isNone(before)) {
-      const remains = yield* Effect.orElseSucceed(namesIn(staging), () => [])
+      const remains = yield* Effect.orElseSucceed(namesIn(yield* FileSystem.FileSystem, staging), () => [])
       yield* throwAway(remains.map((name) => join(staging, name)))
     }
   }).pipe(
@@ -209,7 +209,5 @@ const makeFolder = (folder: string) =>
   )
 
 /** The names in a folder; none if it is missing. */
-export const namesIn = (folder: string) =>
-  Effect.flatMap(FileSystem.FileSystem, (fs) =>
-    fs.readDirectory(folder).pipe(orWhereMissing<ReadonlyArray<string>>([]), mapDiskError("read", folder))
-  )
+export const namesIn = (fs: FileSystem.FileSystem, folder: string) =>
+  fs.readDirectory(folder).pipe(orWhereMissing<ReadonlyArray<string>>([]), mapDiskError("read", folder))

@@ -28,10 +28,10 @@ export const withPrivate =
  * folder or in `base`, or one of `PrivateFiles`. All paths are absolute, or start from the working directory. `call`
  * calls the disk, which may hang.
  */
-export const findPrivate = Effect.fnUntraced(function* (
+export const findPrivate = Effect.fnUntraced(function* <E = never>(
   directory: string,
   base: string,
-  call: <A>(look: () => Promise<A>) => Promise<A> = (look) => look()
+  call: <A>(look: () => Promise<A>) => Effect.Effect<A, E> = Effect.promise
 ) {
   const others = yield* PrivateFiles
   const look = async (): Promise<Option.Option<string>> => {
@@ -46,7 +46,7 @@ export const findPrivate = Effect.fnUntraced(function* (
     }
     return Option.none()
   }
-  return yield* Effect.promise(() => call(look))
+  return yield* call(look)
 })
 
 const isThere = (file: string) =>

@@ -49,10 +49,7 @@ export const orWhereMissing =
     )
 
 /** The content of a file; `None` if it does not exist. */
-export const readIfThere = (file: string) =>
-  FileSystem.FileSystem.pipe(
-    Effect.flatMap((fs) => fs.readFileString(file)),
-    Effect.asSome,
-    orWhereMissing(Option.none<string>()),
-    mapDiskError("read", file)
-  )
+export const readIfThere = (fs: FileSystem.FileSystem, file: string) =>
+  fs
+    .readFileString(file)
+    .pipe(Effect.asSome, orWhereMissing(Option.none<string>()), mapDiskError("read", file))

@@ -3,16 +3,16 @@
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Equal from "effect/Equal"
 import * as ExecutionStrategy from "effect/ExecutionStrategy"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as FiberId from "effect/FiberId"
 import * as FiberRef from "effect/FiberRef"
-import * as Option from "effect/Option"
+import type * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
-import * as SynchronizedRef from "effect/SynchronizedRef"
 import * as Tracer from "effect/Tracer"
 
 /**
@@ -20,37 +20,35 @@ import * as Tracer from "effect/Tracer"
  * a caller is not.
  */
 export const singleFlight = <A, E>(scope: Scope.Scope) =>
-  Effect.map(SynchronizedRef.make(Option.none<Fiber.RuntimeFiber<A, E>>()), (running) => {
-    const end = Effect.fiberIdWith((id) =>
-      SynchronizedRef.update(
-        running,
-        Option.filter((latest) => !Equal.equals(latest.id(), id))
-      )
-    )
-    const begin = <R>(effect: Effect.Effect<A, E, R>) =>
-      effect.pipe(Effect.interruptible, Effect.ensuring(end), Effect.forkIn(scope))
+  Effect.sync(() => {
+    let latest: Deferred.Deferred<A, E> | undefined
+    // A run counts from here on, before its fiber exists: another caller may run in between.
+    const begin = <R>(effect: Effect.Effect<A, E, R>) => {
+      const run = Deferred.unsafeMake<A, E>(FiberId.none)
+      latest = run
+      return Effect.map(Effect.forkIn(Effect.interruptible(effect), scope), (fiber) => {
+        fiber.addObserver((exit) => {
+          if (latest === run) latest = undefined
+          Deferred.unsafeDone(run, exit)
+        })
+        return run
+      })
+    }
 
     const join = <R>(
-      choose: (
-        latest: Option.Option<Fiber.RuntimeFiber<A, E>>
-      ) => Effect.Effect<Fiber.RuntimeFiber<A, E>, never, R>
+      choose: () => Effect.Effect<Deferred.Deferred<A, E>, never, R>
     ): Effect.Effect<A, E, R> =>
-      SynchronizedRef.modifyEffect(running, (latest) =>
-        Effect.map(choose(latest), (fiber) => [fiber, Option.some(fiber)] as const)
-      ).pipe(Effect.uninterruptible, Effect.flatMap(Fiber.join))
+      Effect.flatMap(Effect.uninterruptible(Effect.suspend(choose)), Deferred.await)
 
     return {
       /** Runs the effect; during a run, gives the result of that run instead. */
       once: <R>(effect: Effect.Effect<A, E, R>) =>
-        join<R>(Option.match({ onNone: () => begin(effect), onSome: Effect.succeed })),
+        join<R>(() => (latest === undefined ? begin(effect) : Effect.succeed(latest))),
 
       /** Runs the effect, after the runs that began before. */
       after: <R>(effect: Effect.Effect<A, E, R>) =>
-        join<R>(
-          Option.match({
-            onNone: () => begin(effect),
-            onSome: (before) => begin(Effect.zipRight(Fiber.await(before), effect))
-          })
+        join<R>(() =>
+          begin(latest === undefined ? effect : Effect.zipRight(Effect.exit(Deferred.await(latest)), effect))
         )
     }
   })

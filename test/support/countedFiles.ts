@@ -16,14 +16,15 @@ export const withCountedFiles = (counts: FileCounts, isCounted: (path: string) =
     FileSystem.FileSystem,
     Effect.map(FileSystem.FileSystem, (fs) => {
       const counting =
-        <Rest extends ReadonlyArray<unknown>, A>(
+        <Rest extends ReadonlyArray<unknown>, A, E, R>(
           kind: keyof FileCounts,
-          method: (path: string, ...rest: Rest) => A
+          method: (path: string, ...rest: Rest) => Effect.Effect<A, E, R>
         ) =>
-        (path: string, ...rest: Rest) => {
-          counts[kind] += isCounted(path) ? 1 : 0
-          return method(path, ...rest)
-        }
+        (path: string, ...rest: Rest) =>
+          Effect.suspend(() => {
+            counts[kind] += isCounted(path) ? 1 : 0
+            return method(path, ...rest)
+          })
       const withCountedParts = (file: FileSystem.File): FileSystem.File =>
         Object.assign(Object.create(file), {
           read: (buffer: Uint8Array) => {

@@ -8,12 +8,11 @@ import * as Effect from "effect/Effect"
 import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
-import * as Schedule from "effect/Schedule"
 import * as JsonFile from "../../files/JsonFile.ts"
 import { endWithin, singleFlight } from "../../internal/background.ts"
 import { now } from "../../internal/monotonicMillis.ts"
 import { excerpt } from "../../internal/printable.ts"
-import { delivery } from "../../internal/Schedules.ts"
+import { delivery, repeatAfter } from "../../internal/Schedules.ts"
 import { errorCode } from "../../internal/serializeError.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import type { Problem } from "../../services/Problem.ts"
@@ -164,7 +163,7 @@ export const make = Effect.fnUntraced(function* (
     return true
   })
 
-  yield* Effect.forkScoped(Effect.repeat(look, Schedule.spaced(checkEvery)))
+  yield* Effect.forkScoped(repeatAfter(checkEvery)(look))
   yield* deliver.pipe(
     Effect.retry(delivery),
     Effect.flatMap((isPosted) => (isPosted ? Effect.void : Effect.sleep(checkEvery))),

@@ -3,8 +3,8 @@
  */
 import * as Effect from "effect/Effect"
 import * as Ref from "effect/Ref"
-import * as Schedule from "effect/Schedule"
 import { durationText, withLocalTimes } from "../../internal/readable.ts"
+import { repeatAfter } from "../../internal/Schedules.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import { ControllerState, type Node } from "../../services/ControllerState.ts"
 import { EventBus } from "../../services/EventBus.ts"
@@ -47,7 +47,7 @@ export const reportProblems = Effect.fnUntraced(function* () {
 
   yield* check.pipe(
     Effect.catchAllCause((cause) => Effect.logError("Problems could not be determined", cause)),
-    Effect.repeat(Schedule.spaced(checkEvery)),
+    repeatAfter(checkEvery),
     Effect.forkScoped
   )
 })

@@ -14,13 +14,14 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as FiberRef from "effect/FiberRef"
 import * as Option from "effect/Option"
-import * as Schedule from "effect/Schedule"
+import * as Ref from "effect/Ref"
 import * as Stream from "effect/Stream"
 import { readPlainText } from "../../files/readPlainText.ts"
 import { sha256OfText } from "../../files/sha256.ts"
 import { isUnwritable, retryHeldOpen } from "../../files/systemError.ts"
 import { printableLine } from "../../internal/printable.ts"
 import { withLocalTimes } from "../../internal/readable.ts"
+import { repeatAfter } from "../../internal/Schedules.ts"
 import { HasDevServer } from "../../services/ContentServer.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import { IpcClient } from "../../services/IpcClient.ts"
@@ -139,16 +140,13 @@ export const reportChange = Effect.fnUntraced(function* ({
     text: `${path.basename(file)} has changed since the start: it takes effect when the controller is restarted.`
   }
   const { update } = yield* register<unknown>({ name: "configuration", slice: { problems: [] } })
-  yield* Stream.repeatEffectWithSchedule(
-    Effect.option(readPlainText(file)),
-    Schedule.spaced("10 seconds")
-  ).pipe(
-    Stream.filterMap(Option.map((text) => text !== loaded)),
-    Stream.dropWhile((hasChanged) => !hasChanged),
-    Stream.changes,
-    Stream.runForEach((hasChanged) => update(() => ({ problems: hasChanged ? [changed] : [] }))),
-    Effect.forkScoped
-  )
+  const shown = yield* Ref.make(false)
+  const look = Effect.gen(function* () {
+    const hasChanged = (yield* readPlainText(file)) !== loaded
+    if (hasChanged === (yield* Ref.getAndSet(shown, hasChanged))) return
+    yield* update(() => ({ problems: hasChanged ? [changed] : [] }))
+  })
+  yield* Effect.ignore(look).pipe(repeatAfter("10 seconds"), Effect.forkScoped)
 })
 
 const withLog =

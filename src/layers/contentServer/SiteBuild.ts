@@ -11,10 +11,10 @@ import * as Effect from "effect/Effect"
 import { constTrue } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
-import * as Schedule from "effect/Schedule"
 import { walkFolder } from "../../files/fileBatch.ts"
 import { isPlainFileName } from "../../files/fileName.ts"
 import { sha256OfFile, sha256OfText } from "../../files/sha256.ts"
+import { repeatAfter } from "../../internal/Schedules.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 import { errorCode } from "../../internal/serializeError.ts"
 import { makeWarnOnce, makeWarnWhile } from "../../internal/warnOnce.ts"
@@ -107,7 +107,7 @@ export const make = Effect.fnUntraced(function* (site: string, content: string) 
   if (isNeeded && !(yield* Effect.orElseSucceed(fs.exists(site), constTrue))) {
     yield* Effect.logWarning(missing(site))
   }
-  yield* look.pipe(Effect.repeat(Schedule.spaced(lookMs)), Effect.forkScoped)
+  yield* look.pipe(repeatAfter(lookMs), Effect.forkScoped)
   return Effect.map(
     Ref.get(counted),
     Option.map(({ id }) => id)

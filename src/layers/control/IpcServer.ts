@@ -12,12 +12,12 @@ import * as Encoding from "effect/Encoding"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
-import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as ScopedRef from "effect/ScopedRef"
 import { lockHolder, socketAddress } from "../../files/folderLock.ts"
 import { printableLine } from "../../internal/printable.ts"
+import { repeatAfter } from "../../internal/Schedules.ts"
 import { errorCode, serializeError } from "../../internal/serializeError.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import { UnknownScreen } from "../../services/AskedScreen.ts"
@@ -138,7 +138,7 @@ export const serve = Effect.fnUntraced(function* (paths: ControllerPaths, option
       onFailure: ({ cause }) => (errorCode(cause) === "ENOENT" ? ScopedRef.set(served, renew) : Effect.void)
     }),
     Effect.catchAll(({ message }) => renewing.fails(message)),
-    Effect.repeat(Schedule.spaced(lookMs)),
+    repeatAfter(lookMs),
     Effect.delay(lookMs),
     Effect.forkScoped
   )

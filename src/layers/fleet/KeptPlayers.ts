@@ -6,10 +6,10 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Ref from "effect/Ref"
-import * as Schedule from "effect/Schedule"
 import * as JsonFile from "../../files/JsonFile.ts"
 import { endWithin } from "../../internal/background.ts"
 import { stepMs, unsafeMonotonicMillis } from "../../internal/monotonicMillis.ts"
+import { repeatAfter } from "../../internal/Schedules.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import { maxReportBytes, Player } from "../../services/PlayerReport.ts"
 import {
@@ -64,7 +64,7 @@ export const make = Effect.fnUntraced(function* (downloadPath: string) {
     }
   }).pipe(withPermits(1), Effect.disconnect)
   yield* Effect.addFinalizer(() => endWithin(lastSave)(save))
-  yield* save.pipe(Effect.schedule(Schedule.spaced(saveEvery)), Effect.forkScoped)
+  yield* save.pipe(repeatAfter(saveEvery), Effect.delay(saveEvery), Effect.forkScoped)
   return players
 })
 

@@ -16,10 +16,9 @@ import * as Effect from "effect/Effect"
 import { constTrue } from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import { DownloadsFolder } from "../../files/DownloadsFolder.ts"
+import { DownloadsFolder, namesIn } from "../../files/DownloadsFolder.ts"
 import { isPlainFileName } from "../../files/fileName.ts"
 import { isUnwritable, retryHeldOpen } from "../../files/systemError.ts"
-import { mapDiskError, orWhereMissing } from "../../files/versionStoreError.ts"
 import { endWithin, singleFlight } from "../../internal/background.ts"
 import { makeSteadyNow, type Now, now as readNow } from "../../internal/monotonicMillis.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
@@ -97,16 +96,17 @@ const make = Effect.fnUntraced(function* (lifetime: number) {
   const state = yield* Effect.transposeMapOption(controller, ({ state }) => state)
   const screens = Option.match(state, { onNone: () => [], onSome: ({ system }) => system.screens ?? [] })
   const expected = new Set(screens.map(({ id }) => id))
+  const known = Known.of({
+    leases: new Map(),
+    lifetime,
+    expected,
+    steadyNow: makeSteadyNow(),
+    writing: makeWarnWhile(
+      (message) => `${message} Screens work, but which versions they show is forgotten at a restart.`
+    )
+  })
   const services = (yield* Effect.context<FileSystem.FileSystem | DownloadsFolder>()).pipe(
-    Context.add(Known, {
-      leases: new Map(),
-      lifetime,
-      expected,
-      steadyNow: makeSteadyNow(),
-      writing: makeWarnWhile(
-        (message) => `${message} Screens work, but which versions they show is forgotten at a restart.`
-      )
-    })
+    Context.add(Known, known)
   )
   const provided = Effect.provide(services)
   const looks = yield* singleFlight<void, VersionStoreError>(yield* Effect.scope)
@@ -115,30 +115,32 @@ const make = Effect.fnUntraced(function* (lifetime: number) {
   const firstLook = yield* Effect.once(Effect.ignore(lookAtAll))
   yield* Effect.addFinalizer(() => endWithin("500 millis")(provided(settle)))
   return Leases.of({
-    fresh: Effect.zipRight(lookAtAll, provided(fresh)),
-    consumers: provided(consumers),
+    fresh: Effect.zipRight(lookAtAll, freshIn(known)),
+    consumers: consumersIn(known),
     sweep: provided(Effect.zipRight(forEachConsumer(removeIfOver), fresh)),
     renew: (consumerId, lease) => provided(renew(consumerId, lease)),
     take: (consumerId, lease) => Effect.zipRight(firstLook, provided(take(consumerId, lease)))
   })
 })
 
-/** What is made of each lease now. */
-const each = Effect.fnUntraced(function* <A>(make: (...entry: Entry) => Option.Option<A>) {
-  const { expected, leases, lifetime, steadyNow } = yield* Known
-  const now = yield* steadyNow
-  return Array.filterMap([...leases], ([consumerId, entry]) =>
-    make(consumerId, entry, lifetime, now, expected.has(consumerId))
+/** What is made of each lease now. Not in the context: every look at the state calls this. */
+const each =
+  <A>(make: (...entry: Parameters<typeof Consumers.consumerOf>) => Option.Option<A>) =>
+  ({ expected, leases, lifetime, steadyNow }: Known["Type"]) =>
+    Effect.map(steadyNow, (now) =>
+      Array.filterMap([...leases], ([consumerId, entry]) =>
+        make(consumerId, entry, lifetime, now, expected.has(consumerId))
+      )
+    )
+
+const freshIn = each(Consumers.leaseOf)
+
+const fresh = Effect.flatMap(Known, freshIn)
+
+const consumersIn = (known: Known["Type"]) =>
+  Effect.map(each(Consumers.consumerOf)(known), (consumers) =>
+    consumers.sort(Consumers.lastHeardFirst).slice(0, maxConsumers)
   )
-})
-
-type Entry = Parameters<typeof Consumers.consumerOf>
-
-const fresh = each(Consumers.leaseOf)
-
-const consumers = Effect.map(each(Consumers.consumerOf), (consumers) =>
-  consumers.sort(Consumers.lastHeardFirst).slice(0, maxConsumers)
-)
 
 /** A consumer; `None` if it has no lease, or its lease is over. */
 const consumer = Effect.fnUntraced(function* (consumerId: string) {
@@ -215,19 +217,16 @@ const forEachConsumer = Effect.fnUntraced(function* <R>(
 ) {
   const { leases } = yield* Known
   const { acks } = yield* DownloadsFolder
-  const fs = yield* FileSystem.FileSystem
-  const names = yield* fs
-    .readDirectory(acks)
-    .pipe(orWhereMissing<ReadonlyArray<string>>([]), mapDiskError("read", acks))
+  const names = yield* namesIn(yield* FileSystem.FileSystem, acks)
   const found = names
     .filter((name) => name.endsWith(extension))
     .map((name) => name.slice(0, -extension.length))
     .filter((consumerId) => !leases.has(consumerId) && isPlainFileName(consumerId))
   const ids = [...leases.keys(), ...found].filter(isDue)
-  // A fiber for each part, and not for each consumer.
+  // A fiber for each part, and not for each consumer. Of one part, none.
   const parts = Array.chunksOf(ids, Math.max(1, Math.ceil(ids.length / 8)))
   yield* Effect.forEach(parts, (part) => Effect.forEach(part, work, { discard: true }), {
-    concurrency: "unbounded",
+    concurrency: parts.length,
     discard: true
   })
 })

@@ -124,7 +124,7 @@ const make = Effect.fnUntraced(function* (isByHand: boolean) {
   const room = yield* makeRoom(folder.reserve)
   const unrestored = makeWarnWhile((message) => message)
   const file = folder.manifest
-  const text = Effect.provide(readIfThere(file), platform)
+  const text = readIfThere(yield* FileSystem.FileSystem, file)
   const content = Effect.map(text, Option.flatMap(Schema.decodeOption(ManifestJson)))
 
   const read = Effect.gen(function* () {

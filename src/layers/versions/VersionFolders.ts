@@ -118,10 +118,7 @@ export const layer = Layer.effect(
 
     return VersionFolders.of({
       ofVersion,
-      versionIds: namesIn(versions).pipe(
-        Effect.map((names) => names.filter(isVersionId).sort()),
-        Effect.provide(platform)
-      ),
+      versionIds: Effect.map(namesIn(fs, versions), (names) => names.filter(isVersionId).sort()),
       hasVersion,
       find,
       listOf,

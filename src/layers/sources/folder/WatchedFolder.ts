@@ -9,7 +9,6 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as FiberMap from "effect/FiberMap"
-import { constVoid } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Queue from "effect/Queue"
@@ -17,11 +16,11 @@ import * as Ref from "effect/Ref"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { monotonicMillis } from "../../../internal/monotonicMillis.ts"
-import { folderPause } from "../../../internal/Schedules.ts"
+import { folderPause, signalWithin } from "../../../internal/Schedules.ts"
 import type { SourceChanges, Unknown } from "../../../services/ContentSource.ts"
 import type { SourceError } from "../../../services/SourceError.ts"
 import { changesSince } from "../../documents/DocumentSource.ts"
-import type { FolderCalls } from "./folderCalls.ts"
+import type { FolderCall } from "./folderCalls.ts"
 import { isHeld } from "./folderFiles.ts"
 import {
   type FolderFile,
@@ -114,7 +113,7 @@ export interface WatchedFolder {
 export const make = Effect.fnUntraced(function* (
   directory: string,
   hasDocuments: boolean,
-  { call, guard }: FolderCalls
+  call: FolderCall
 ): Effect.fn.Return<WatchedFolder> {
   const state = yield* Ref.make<State>({ renewed: 0 })
   const looking = makeLook(directory, hasDocuments, call)
@@ -151,7 +150,7 @@ export const make = Effect.fnUntraced(function* (
       return [seen, { ...before, seen }]
     })
     return isQuiet(seen) ? now : yield* stillWritten(seen.changed, seen.isGrowing)
-  }).pipe(guard)
+  })
 
   const whenQuiet = (patience: Duration.Duration) =>
     Effect.retry(look, {
@@ -199,7 +198,7 @@ export const make = Effect.fnUntraced(function* (
           yield* Ref.update(state, (before) => ({ ...before, held: { file, error } }))
         }
         return yield* new Disturbed({ by: error })
-      }).pipe(guard)
+      })
 
   const take: WatchedFolder["take"] = (use, isNew) =>
     Ref.modify(state, ({ polled, ...before }) => [polled, before] as const).pipe(
@@ -257,7 +256,7 @@ export const make = Effect.fnUntraced(function* (
       }
       yield* Effect.forEach(wanted, watch, { discard: true })
     })
-    return { follow, signal: Queue.take(signal) }
+    return { follow, signal }
   })
 
   const changes: WatchedFolder["changes"] = Stream.unwrapScoped(
@@ -276,17 +275,18 @@ export const make = Effect.fnUntraced(function* (
         Effect.catchAll((error) => Effect.succeed({ answer: answerOf(error), pause: leastPause }))
       )
 
-      return Stream.paginateEffect(Duration.zero, (pause) =>
-        Effect.gen(function* () {
-          yield* Effect.timeoutOption(signal, pause)
+      let pause: Duration.DurationInput = Duration.zero
+      // Not a Stream of all looks: that takes more steps than the looks.
+      const untilNew = Effect.gen(function* () {
+        for (;;) {
+          yield* signalWithin(signal, pause)
           const now = yield* next
+          pause = now.pause
           const { answered } = yield* Ref.get(state)
-          return [answered !== undefined && answered !== now.answer, Option.some(now.pause)] as const
-        })
-      ).pipe(
-        Stream.filter((isNew) => isNew),
-        Stream.map(constVoid)
-      )
+          if (answered !== undefined && answered !== now.answer) return
+        }
+      })
+      return Stream.repeatEffect(untilNew)
     })
   )
 

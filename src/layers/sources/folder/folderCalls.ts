@@ -1,58 +1,73 @@
 /**
  * The calls of a source into its folder, two at a time. If a network share hangs, each call into it keeps one of the few
- * threads of the process until the share responds, also after the fiber of the call was interrupted.
+ * threads of the process until the share responds, also after its caller was told that the share hangs.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { endedBy } from "../../../internal/Schedules.ts"
+import { monotonicMillis, unsafeMonotonicMillis } from "../../../internal/monotonicMillis.ts"
 import { SourceError } from "../../../services/SourceError.ts"
 
 const most = 2
 
-/** A sleeping disk needs ten seconds. */
-const patience = Duration.seconds(30)
+/** A sleeping disk needs ten seconds. In milliseconds. */
+const patience = Duration.toMillis("30 seconds")
 
-export interface FolderCalls {
-  /** Makes the call once fewer than two others are running. */
-  readonly call: <A>(action: () => Promise<A>) => Promise<A>
+/**
+ * Makes the call once fewer than two others are running. Rejects with a `SourceError` if no call has returned for 30
+ * seconds. The calls of the next second are refused too: a fetch that fails must not wait again for its next call.
+ */
+export type FolderCall = <A>(action: () => Promise<A>) => Promise<A>
 
-  /** Fails if no call has returned for 30 seconds while calls were running. */
-  readonly guard: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E | SourceError, R>
-}
-
-/** `directory` is for the error. */
-export const makeFolderCalls = (directory: string): FolderCalls => {
+/**
+ * `directory` is for the error. One fiber watches all calls until the scope ends: a fiber for each look is half the cost
+ * of a look.
+ */
+export const makeFolderCall = Effect.fnUntraced(function* (directory: string) {
+  const clock = yield* Effect.clock
   let running = 0
-  /** Calls that have started or returned. */
-  let progress = 0
-  const waiting: Array<{ readonly start: () => void; readonly refuse: (cause: unknown) => void }> = []
+  /** When the last call has started or returned, in monotonic milliseconds. */
+  let progressAt = 0
+  let silence: SourceError | undefined
+  /** What refuses the calls that run or wait, and what starts those that wait. */
+  const open = new Set<(cause: unknown) => void>()
+  const waiting: Array<() => void> = []
 
-  const call: FolderCalls["call"] = async (action) => {
-    if (running < most) running++
-    else await new Promise<void>((start, refuse) => waiting.push({ start, refuse }))
-    progress++
-    try {
-      return await action()
-    } finally {
-      progress++
-      const next = waiting.shift()
-      if (next === undefined) running--
-      else next.start()
-    }
-  }
+  const call: FolderCall = (action) =>
+    new Promise((resolve, refuse) => {
+      if (silence !== undefined) return refuse(silence)
+      open.add(refuse)
+      const start = async () => {
+        running++
+        progressAt = unsafeMonotonicMillis(clock)
+        try {
+          resolve(await action())
+        } catch (cause) {
+          refuse(cause)
+        }
+        running--
+        progressAt = unsafeMonotonicMillis(clock)
+        silence = undefined
+        open.delete(refuse)
+        waiting.shift()?.()
+      }
+      if (running < most) start()
+      else waiting.push(start)
+    })
 
-  const silence = Effect.gen(function* () {
-    let before: number
-    do {
-      before = progress
-      yield* Effect.sleep(patience)
-    } while (running === 0 || progress > before)
+  const watch = Effect.gen(function* () {
+    const now = yield* monotonicMillis
+    const left = (running === 0 ? now : progressAt) + patience - now
+    if (left > 0) return yield* Effect.sleep(left)
     const detail =
       "this folder has not responded for 30 seconds, so its changes are not shown. Is its disk or network share connected?"
-    const error = new SourceError({ place: directory, detail, isTransient: true })
-    for (const { refuse } of waiting.splice(0)) refuse(error)
-    return yield* error
+    silence = new SourceError({ place: directory, detail, isTransient: true })
+    for (const refuse of open) refuse(silence)
+    open.clear()
+    waiting.length = 0
+    yield* Effect.sleep("1 second")
+    silence = undefined
+    progressAt = yield* monotonicMillis
   })
-
-  return { call, guard: endedBy(silence) }
-}
+  yield* Effect.forkScoped(Effect.forever(watch))
+  return call
+})

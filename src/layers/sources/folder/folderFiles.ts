@@ -15,7 +15,7 @@ import * as Effect from "effect/Effect"
 import { toError } from "../../../files/fileBatch.ts"
 import { explain, isPassing } from "../../../files/systemError.ts"
 import { mistake } from "../../../internal/mistake.ts"
-import type { SourceError } from "../../../services/SourceError.ts"
+import { SourceError } from "../../../services/SourceError.ts"
 import { inMemory } from "../../documents/media/fileKinds.ts"
 import { isShownType, typeOfPath } from "../../documents/media/mediaTypes.ts"
 import { type Flaw, verdictOf } from "../../documents/media/verdict.ts"
@@ -61,13 +61,16 @@ export const digestOf = (file: FolderFile): Effect.Effect<Digested, SourceError 
   attempt(file, (signal) => digesting(file, signal))
 
 /** Whether another program keeps the file from being opened. */
-export const isHeld = (file: FolderFile): Effect.Effect<boolean> =>
-  Effect.promise(() =>
+export const isHeld = (file: FolderFile): Effect.Effect<boolean, SourceError | FolderInUse> =>
+  attempt(file, () =>
     file
       .call(() => disk.open(file.place, withoutLinkOrWait))
       .then(
         (handle) => disk.close(handle).then(() => false),
-        (cause) => isPassing(cause)
+        (cause) => {
+          if (cause instanceof SourceError) throw cause
+          return isPassing(cause)
+        }
       )
   )
 

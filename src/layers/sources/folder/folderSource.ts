@@ -47,8 +47,15 @@ import * as PathPattern from "../../documents/media/PathPattern.ts"
 import { isUseless } from "../../documents/media/verdict.ts"
 import { failureOf } from "../../documents/sourceErrors.ts"
 import { failureAbout, notice, warningOf } from "../../documents/warnings.ts"
-import { type FolderCalls, makeFolderCalls } from "./folderCalls.ts"
-import { documentName, type FolderFile, FolderInUse, type FolderLook, printablePath } from "./lookAtFolder.ts"
+import { type FolderCall, makeFolderCall } from "./folderCalls.ts"
+import {
+  cannotRead,
+  documentName,
+  type FolderFile,
+  FolderInUse,
+  type FolderLook,
+  printablePath
+} from "./lookAtFolder.ts"
 import { makeNamedFiles, type NamedFiles } from "./namedFiles.ts"
 import { makeProblemsFile } from "./problemsFile.ts"
 import { isCsv, readDocument, readKeyValues } from "./readDocument.ts"
@@ -156,8 +163,8 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
   const environment = yield* withoutParentSpan(Effect.context<FileSystem.FileSystem>())
   const base = yield* BaseFolder
   const directory = resolve(base, options.directory)
-  const calls = makeFolderCalls(directory)
-  const refusePrivate = noPrivateIn(directory, base, calls)
+  const call = yield* makeFolderCall(directory)
+  const refusePrivate = noPrivateIn(directory, base, call)
   // Each fetch looks again, so a share that hangs now does not stop the start.
   yield* Effect.catchIf(
     refusePrivate,
@@ -165,7 +172,7 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
     () => Effect.void
   )
   const isBuildNeeded = !options.documents && !(yield* HasDevServer)
-  const folder = yield* WatchedFolder.make(directory, options.documents, calls)
+  const folder = yield* WatchedFolder.make(directory, options.documents, call)
   const takeFiles = makeTakeFiles()
   const { withPermits } = yield* Effect.makeSemaphore(1)
   const pictures = options.pictures.flatMap((path) => Option.toArray(PathPattern.parse(path)))
@@ -198,7 +205,7 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
   })
 
   const language = problems && (problems === "file" ? "en" : (problems.language ?? "en"))
-  const file = language && (yield* makeProblemsFile(id, directory, languages[language], calls))
+  const file = language && (yield* makeProblemsFile(id, directory, languages[language], call))
 
   /** Whether the screens show something of this folder already. */
   const hadContent = yield* Ref.make(false)
@@ -242,9 +249,11 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
   return source
 })
 
-const noPrivateIn = (directory: string, base: string, { call, guard }: FolderCalls) =>
+const noPrivateIn = (directory: string, base: string, call: FolderCall) =>
   Effect.flatMap(
-    guard(findPrivate(directory, base, call)),
+    findPrivate(directory, base, (look) =>
+      Effect.tryPromise({ try: () => call(look), catch: cannotRead(directory) })
+    ),
     Option.match({
       onNone: () => Effect.void,
       onSome: (found) =>

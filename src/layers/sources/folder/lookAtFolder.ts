@@ -19,7 +19,7 @@ import { OptionalErrorChain } from "../../../internal/SerializedError.ts"
 import { errorCode } from "../../../internal/serializeError.ts"
 import { SourceError } from "../../../services/SourceError.ts"
 import { failureAbout } from "../../documents/warnings.ts"
-import type { FolderCalls } from "./folderCalls.ts"
+import type { FolderCall } from "./folderCalls.ts"
 
 /** The properties that show whether a file is unchanged. */
 interface Seen {
@@ -39,7 +39,7 @@ export interface FolderFile extends Seen {
   /** Absolute; for a link, the path of its target. */
   readonly place: string
   /** For all calls to the file. */
-  readonly call: FolderCalls["call"]
+  readonly call: FolderCall
 }
 
 export interface FolderLook {
@@ -121,7 +121,7 @@ interface Listed {
  * documents, it may be empty or missing. Names are checked and sorted, and files are hashed, only if they differ from
  * the look before.
  */
-export const makeLook = (directory: string, hasDocuments: boolean, call: FolderCalls["call"]) => {
+export const makeLook = (directory: string, hasDocuments: boolean, call: FolderCall) => {
   /** By the paths of folders. */
   let listedBefore: ReadonlyMap<string, Listed> = new Map()
   let last: FolderLook | undefined
@@ -244,7 +244,8 @@ const attempt = <A>(
   failed: (cause: unknown) => SourceError | FolderInUse = unreadable("")
 ) => Effect.tryPromise({ try: action, catch: failed })
 
-const cannotRead = (directory: string) => (cause: unknown) =>
+/** For a folder that could not be read. */
+export const cannotRead = (directory: string) => (cause: unknown) =>
   cause instanceof SourceError
     ? cause
     : new SourceError({
@@ -259,12 +260,7 @@ const advice = (cause: Error): string =>
   explain(cause)
 
 /** Follows links to files of the folder. A link to a folder could lead around in a circle. */
-const targetOf = async (
-  root: string,
-  place: string,
-  path: string,
-  call: FolderCalls["call"]
-): Promise<string> => {
+const targetOf = async (root: string, place: string, path: string, call: FolderCall): Promise<string> => {
   const target = await call(() => disk.realpath(place)).catch((cause) => {
     if (cause instanceof SourceError) throw cause
     throw refusal("link:broken", path)

@@ -11,6 +11,7 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
+import { toError } from "../../../files/fileBatch.ts"
 import { isHeldOpen } from "../../../files/systemError.ts"
 import type { Language } from "../../../internal/englishMistakes.ts"
 import { mistakeText } from "../../../internal/mistake.ts"
@@ -18,7 +19,7 @@ import { printableLine } from "../../../internal/printable.ts"
 import { messageOf } from "../../../internal/SerializedError.ts"
 import { makeWarnWhile } from "../../../internal/warnOnce.ts"
 import type { SourceProblem } from "../../../services/ContentSource.ts"
-import type { FolderCalls } from "./folderCalls.ts"
+import type { FolderCall } from "./folderCalls.ts"
 import { readFile } from "./folderFiles.ts"
 import { problemsName, seenOf } from "./lookAtFolder.ts"
 
@@ -44,7 +45,7 @@ export const makeProblemsFile = Effect.fnUntraced(function* (
   source: string,
   directory: string,
   language: Language,
-  { call, guard }: FolderCalls
+  call: FolderCall
 ) {
   const place = join(directory, problemsName)
   const shared = sharedFiles.get(directory) ?? makeShared()
@@ -66,7 +67,7 @@ export const makeProblemsFile = Effect.fnUntraced(function* (
     )
   const write = Effect.gen(function* () {
     // A folder that hangs would keep one more thread for each try to write.
-    yield* guard(Effect.tryPromise(() => call(() => access(directory))))
+    yield* Effect.tryPromise({ try: () => call(() => access(directory)), catch: toError })
     const next = problemsText([...shared.problems.values()], language)
     const text = yield* before(next)
     // If nothing had to be written, it is unknown whether writing would work.

@@ -2,7 +2,8 @@ import * as NodeContext from "@effect/platform-node/NodeContext"
 import { expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { type FolderCalls, makeFolderCalls } from "../../../../src/layers/sources/folder/folderCalls.ts"
+import * as TestClock from "effect/TestClock"
+import { type FolderCall, makeFolderCall } from "../../../../src/layers/sources/folder/folderCalls.ts"
 import * as WatchedFolder from "../../../../src/layers/sources/folder/WatchedFolder.ts"
 import { withAdvancingClock } from "../../../../src/testing/advancingClock.ts"
 import { temporaryFolder } from "../../../support/temporaryFolder.ts"
@@ -13,18 +14,18 @@ it.scoped(
     Effect.gen(function* () {
       const files = ["A", "B", "C", "D", "E"].map((name) => [`${name}.csv`, "id\n1\n"] as const)
       const { directory } = yield* temporaryFolder(Object.fromEntries(files))
-      const { call, guard } = makeFolderCalls(directory)
+      const call = yield* makeFolderCall(directory)
       const hanging: Array<() => void> = []
       let calls = 0
-      const callShare: FolderCalls["call"] = (action) =>
+      const callShare: FolderCall = (action) =>
         call(() =>
           // The folder is found and listed, and then the share hangs.
           ++calls <= 2 ? action() : new Promise((resolve) => hanging.push(() => resolve(action())))
         )
-      const { poll } = yield* WatchedFolder.make(directory, true, { call: callShare, guard })
-      const ask = Effect.map(
-        withAdvancingClock(Effect.either(poll(Option.some("before")))),
-        ({ value }) => value
+      const { poll } = yield* WatchedFolder.make(directory, true, callShare)
+      const ask = TestClock.adjust("1 second").pipe(
+        Effect.zipRight(withAdvancingClock(Effect.either(poll(Option.some("before"))))),
+        Effect.map(({ value }) => value)
       )
 
       for (const _ of [1, 2, 3]) {
