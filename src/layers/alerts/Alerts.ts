@@ -13,7 +13,6 @@ import { endWithin, singleFlight } from "../../internal/background.ts"
 import { now } from "../../internal/monotonicMillis.ts"
 import { excerpt } from "../../internal/printable.ts"
 import { delivery, repeatAfter } from "../../internal/Schedules.ts"
-import { errorCode } from "../../internal/serializeError.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import type { Problem } from "../../services/Problem.ts"
 import type { Node } from "../../services/StatusSnapshot.ts"
@@ -24,19 +23,8 @@ import { isGone } from "../status/problems.ts"
 import { reportOfProblems } from "../status/view.ts"
 import type { AlertOptions } from "./AlertOptions.ts"
 import { bodyOf, lineOf } from "./alertText.ts"
-import { isRefusal } from "./isRefusal.ts"
-import {
-  accepted,
-  due,
-  givenUp,
-  KnownProblem,
-  looked,
-  lost,
-  posting,
-  refused,
-  restored,
-  standingCount
-} from "./receiver.ts"
+import { isRefusal, outcomeOf } from "./isRefusal.ts"
+import * as Receiver from "./Receiver.ts"
 
 /** How often it looks for changes. */
 const checkEvery = "5 seconds"
@@ -50,12 +38,6 @@ const saveLimit = "5 seconds"
 /** Room for the longest texts of all problems. */
 const maxBytes = 8 * 1024 * 1024
 
-/** Statuses of a receiver that is away or has too much to do. All others refuse the post. */
-const unavailable: ReadonlyArray<number> = [408, 425, 429, 502, 503, 504]
-
-/** There was no connection. */
-const unconnected = ["EAI_AGAIN", "ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "ENOTFOUND"]
-
 /** Posts until the scope ends. A receiver that does not accept alerts is a problem itself. */
 export const make = Effect.fnUntraced(function* (
   { after, headers, url }: AlertOptions,
@@ -63,13 +45,13 @@ export const make = Effect.fnUntraced(function* (
   path?: string
 ) {
   const requests = yield* Requests.make({ maxTimeout: postTimeout, isWhole: true, maxBytes: 0 })
-  const file = yield* JsonFile.make(path, KnownProblem, {
+  const file = yield* JsonFile.make(path, Receiver.KnownProblem, {
     read: "the ends of problems before the restart are not posted",
     written: "after a restart, the ends of earlier problems are not posted",
     maxBytes
   })
   const saved = yield* file.read
-  const alerts = yield* Ref.make(restored(saved))
+  const alerts = yield* Ref.make(Receiver.restored(saved))
   const written = yield* Ref.make(JSON.stringify(saved))
   const earlier = saved.filter(({ problem }) => !isGone(problem))
   const sentHeaders = Record.map(headers, Redacted.value)
@@ -85,11 +67,11 @@ export const make = Effect.fnUntraced(function* (
     live: Effect.zipWith(Ref.get(undelivered), Ref.get(alerts), (undelivered, alerts) => ({
       problems: [
         ...undelivered,
-        ...givenUp(alerts).map(({ key, kind, problem, reason }) => ({
+        ...Receiver.givenUp(alerts).map((change) => ({
           code: "alerts:refused",
           severity: "warning",
-          subject: key.trim().replaceAll("\n", " "),
-          text: `${receiver} accepts other alerts, but refuses the alert "${lineOf({ kind, problem })}": ${reason}`
+          subject: change.key.trim().replaceAll("\n", " "),
+          text: `${receiver} accepts other alerts, but refuses the alert "${lineOf(change)}": ${change.reason}`
         }))
       ]
     }))
@@ -98,7 +80,7 @@ export const make = Effect.fnUntraced(function* (
   const look = Effect.gen(function* () {
     const { owned, view } = yield* read
     const time = yield* now
-    yield* Ref.update(alerts, (before) => looked(before, owned, view, time.monotonic))
+    yield* Ref.update(alerts, (before) => Receiver.looked(before, owned, view.mutes, time.monotonic))
     return { ...time, dashboard: view.dashboard }
   })
 
@@ -109,74 +91,44 @@ export const make = Effect.fnUntraced(function* (
     if (mark !== (yield* Ref.get(written)) && (yield* file.write(known))) yield* Ref.set(written, mark)
   }).pipe(saves.once, endWithin(saveLimit))
 
-  /** Sends the next post, and returns whether there was one. Fails not sooner than the receiver may be asked again. */
+  /** Sends the next post, if there is one. Fails not sooner than the receiver may be asked again. */
   const deliver = Effect.gen(function* () {
     const seen = yield* look
-    const { before, post } = yield* Ref.modify(alerts, (before) => {
-      const post = due(before, Duration.toMillis(after), seen.monotonic)
-      return [{ before, post }, posting(before, post)]
-    })
+    const before = yield* Ref.get(alerts)
+    const post = Receiver.due(before, Duration.toMillis(after), seen.monotonic)
+    yield* Ref.update(alerts, (now) => Receiver.posting(now, post))
     yield* save
-    if (!Array.isNonEmptyReadonlyArray(post)) {
-      yield* Ref.set(undelivered, [])
-      return false
-    }
-    const standing = standingCount(accepted(before, post))
+    if (!Array.isNonEmptyReadonlyArray(post)) return yield* Ref.set(undelivered, [])
     const failed = Effect.fnUntraced(function* (failure: Requests.RequestFailed) {
-      const { cause, retryAfter = Duration.zero, status } = failure
-      const reason = reasonOf(failure)
-      const isRefused = status !== undefined && !unavailable.includes(status)
-      const isLost = status === undefined ? unconnected.includes(errorCode(cause) ?? "") : status !== 504
-      if (isLost) yield* Ref.update(alerts, (sent) => lost(sent, before, post))
-      if (isRefused) yield* Ref.update(alerts, (sent) => refused(sent, post, reason, seen.monotonic))
+      const { isLost, isRefused, reason } = outcomeOf(failure, postTimeout)
+      if (isLost) yield* Ref.update(alerts, (now) => Receiver.lost(now, before, post))
+      if (isRefused) yield* Ref.update(alerts, (now) => Receiver.refused(now, post, reason, seen.monotonic))
       const text = `Alerts cannot be delivered to ${receiver}, and Vitrine tries again until it works: ${reason}`
       yield* Ref.set(undelivered, [
         { code: "alerts:undelivered", severity: "warning", subject: receiver, text }
       ])
       yield* save
-      return yield* Effect.delay(Effect.fail(isLost && !isRefused), retryAfter)
+      return yield* Effect.delay(Effect.fail(isLost && !isRefused), failure.retryAfter ?? Duration.zero)
     })
+    const standing = Receiver.standingCount(Receiver.accepted(before, post))
+    const body = JSON.stringify(bodyOf(post, { ...seen, node, standing }))
     yield* requests
-      .attempt({
-        url: address,
-        headers: sentHeaders,
-        body: JSON.stringify(bodyOf(post, { ...seen, node, standing })),
-        follows: false,
-        isStatusOnly: true
-      })
+      .attempt({ url: address, headers: sentHeaders, body, follows: false, isStatusOnly: true })
       .pipe(
         Effect.filterOrElse(
           ({ text }) => !isRefusal(text),
-          ({ status, text }) =>
-            new Requests.RequestFailed({
-              url: receiver,
-              status,
-              detail: `it responds ${status}, and says: ${excerpt(hide(text))}`,
-              isTransient: false
-            })
+          ({ status, text }) => {
+            const detail = `it responds ${status}, and says: ${excerpt(hide(text))}`
+            return new Requests.RequestFailed({ url: receiver, status, detail, isTransient: false })
+          }
         ),
         Effect.catchAll(failed)
       )
-    yield* Ref.update(alerts, (sent) => accepted(sent, post))
+    yield* Ref.update(alerts, (now) => Receiver.accepted(now, post))
     yield* Ref.set(undelivered, [])
     yield* save
-    return true
   })
 
   yield* Effect.forkScoped(repeatAfter(checkEvery)(look))
-  yield* deliver.pipe(
-    Effect.retry(delivery),
-    Effect.flatMap((isPosted) => (isPosted ? Effect.void : Effect.sleep(checkEvery))),
-    Effect.forever,
-    Effect.forkScoped
-  )
+  yield* deliver.pipe(Effect.retry(delivery), repeatAfter(checkEvery), Effect.forkScoped)
 })
-
-const reasonOf = ({ detail, reason, redirectsTo, status }: Requests.RequestFailed): string =>
-  redirectsTo !== undefined
-    ? `it redirects to ${redirectsTo}, which alerts do not follow: set the new address as "url"`
-    : status !== undefined && status > 299
-      ? `it responds ${status}`
-      : reason === "Timeout"
-        ? `no response within ${postTimeout / 1000} seconds`
-        : detail

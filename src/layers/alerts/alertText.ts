@@ -7,7 +7,7 @@ import type { Now } from "../../internal/monotonicMillis.ts"
 import { excerpt } from "../../internal/printable.ts"
 import { countText, withLocalTimes } from "../../internal/readable.ts"
 import type { Node } from "../../services/StatusSnapshot.ts"
-import { type Change, isEnd, type Kind } from "./receiver.ts"
+import { type Change, isEnd, type Kind } from "./Receiver.ts"
 
 interface Circumstances extends Now {
   readonly node: Node | undefined

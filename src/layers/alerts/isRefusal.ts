@@ -1,9 +1,41 @@
 /**
- * Finds out whether a receiver refuses an alert although its status says that it accepts the alert, as several chats do.
+ * Finds out whether a receiver refuses an alert: by its status, or although its status says that it accepts the alert, as several
+ * chats do.
  */
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import { errorCode } from "../../internal/serializeError.ts"
+import type { RequestFailed } from "../httpClient/Requests.ts"
+
+/** Statuses of a receiver that is away or has too much to do. All others refuse the post. */
+const unavailable: ReadonlySet<number> = new Set([408, 425, 429, 502, 503, 504])
+
+/** There was no connection. */
+const unconnected: ReadonlySet<string | undefined> = new Set([
+  "EAI_AGAIN",
+  "ECONNREFUSED",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENOTFOUND"
+])
+
+/** Whether the receiver refuses the post, whether the post surely did not arrive, and why. The timeout is in milliseconds. */
+export const outcomeOf = (
+  { cause, detail, reason, redirectsTo, status }: RequestFailed,
+  timeout: number
+) => ({
+  isRefused: status !== undefined && !unavailable.has(status),
+  isLost: status === undefined ? unconnected.has(errorCode(cause)) : status !== 504,
+  reason:
+    redirectsTo !== undefined
+      ? `it redirects to ${redirectsTo}, which alerts do not follow: set the new address as "url"`
+      : status !== undefined && status > 299
+        ? `it responds ${status}`
+        : reason === "Timeout"
+          ? `no response within ${timeout / 1000} seconds`
+          : detail
+})
 
 const parse = Schema.decodeOption(Schema.parseJson())
 

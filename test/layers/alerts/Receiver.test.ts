@@ -11,7 +11,7 @@ import {
   posting,
   refused,
   restored
-} from "../../../src/layers/alerts/receiver.ts"
+} from "../../../src/layers/alerts/Receiver.ts"
 import { keyOf, notJudged } from "../../../src/layers/status/problems.ts"
 import type { Mute, Problem } from "../../../src/services/Problem.ts"
 
@@ -105,15 +105,15 @@ const makeRoom = () => {
     ) => {
       const problems = Object.entries(states).flatMap(([subject, state]) => problemOf(subject, state))
       const owned = problems.map((problem) => ({ plugin: "screens", problem }))
-      const view = { mutes: mutes.map((name): Mute => ({ name, until: "", by: "anna" })) }
+      const muted = mutes.map((name): Mute => ({ name, until: "", by: "anna" }))
       for (const end = now + millis; now < end; now += 5 * second) {
-        alerts = looked(alerts, owned, view, now)
+        alerts = looked(alerts, owned, muted, now)
         for (
           let post = due(alerts, after, now);
           post.length > 0 && send(post, network);
           post = due(alerts, after, now)
         ) {
-          alerts = looked(alerts, owned, view, now)
+          alerts = looked(alerts, owned, muted, now)
         }
       }
     }

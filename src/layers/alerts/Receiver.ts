@@ -4,10 +4,10 @@
  */
 import * as Array from "effect/Array"
 import * as Order from "effect/Order"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type { OwnedProblem } from "../../services/ControllerState.ts"
-import { Problem } from "../../services/Problem.ts"
-import type { View } from "../../services/View.ts"
+import { type Mute, Problem } from "../../services/Problem.ts"
 import { isNamed, keyOf, maxProblems, notJudged } from "../status/problems.ts"
 
 /** A problem as the receiver knows it, with `unwatched` if it knows that nobody watches the problem any more. */
@@ -25,12 +25,9 @@ export type KnownProblem = typeof KnownProblem.Type
 export type Kind = "begin" | "again" | "worse" | "better" | "unwatched" | "over"
 
 /** A change of a problem that the receiver does not know yet. */
-export interface Change {
+export interface Change extends OwnedProblem {
   readonly kind: Kind
   readonly key: string
-  readonly plugin: string
-  /** As it is now, or as it was last. */
-  readonly problem: Problem
   readonly changedAt: number
   /** How often the receiver has refused posts with this change, and after how many refusals it is given up. */
   readonly refused: number
@@ -40,9 +37,11 @@ export interface Change {
   readonly reason: string
 }
 
+type ByKey<A> = ReadonlyMap<string, A>
+
 export interface Alerts {
-  readonly known: ReadonlyMap<string, KnownProblem>
-  readonly pending: ReadonlyMap<string, Change>
+  readonly known: ByKey<KnownProblem>
+  readonly pending: ByKey<Change>
 }
 
 /** After so many refusals, a change is posted alone, and then given up if the receiver accepts others. */
@@ -54,56 +53,45 @@ const maxNamed = 50
 /** The most problems that are remembered: those that continue, and as many ends that are not delivered. */
 const maxKnown = 2 * maxProblems
 
-const minute = 60_000
-
 /** How long changes are collected. */
-const collectMs = minute
+const collectMs = 60_000
 
 /** When a change that was given up is tried again. */
-const retryMs = 60 * minute
+const retryMs = 60 * 60_000
 
 export const restored = (known: ReadonlyArray<KnownProblem>): Alerts => ({
   known: byKey(known),
   pending: new Map()
 })
 
-const byKey = <A extends { readonly key: string }>(all: Iterable<A>): ReadonlyMap<string, A> =>
-  new Map(Array.map(Array.fromIterable(all), (one) => [one.key, one]))
+/** The last of each key. */
+const byKey = <A extends { readonly key: string }>(all: ReadonlyArray<A>): ByKey<A> =>
+  new Map(all.map((one) => [one.key, one]))
 
 /** Compares the problems that the receiver knows with the problems of now. Muted problems stay as they are known. */
 export const looked = (
   { known, pending }: Alerts,
   owned: ReadonlyArray<OwnedProblem>,
-  { mutes }: Pick<View, "mutes">,
+  mutes: ReadonlyArray<Mute>,
   now: number
 ): Alerts => {
-  const found = byKey(
-    owned.flatMap(({ plugin, problem }) =>
-      isPosted(problem) ? [{ key: keyOf(problem), plugin, problem }] : []
-    )
-  )
-
-  const changeOf = (key: string): ReadonlyArray<Change> => {
-    const before = known.get(key)
+  const posted = owned.filter(({ problem }) => isPosted(problem))
+  const found = byKey(posted.map((one) => ({ ...one, key: keyOf(one.problem) })))
+  const all = new Map<string, OwnedProblem>([...known, ...found])
+  const changes = [...all].flatMap(([key, { plugin, problem }]): ReadonlyArray<Change> => {
     const is = found.get(key)?.problem
-    const { plugin, problem } = found.get(key) ?? before ?? {}
     const isWaiting = is === undefined ? owned.length >= maxProblems : is.unwatched === notJudged
-    if (plugin === undefined || problem === undefined || isWaiting) return []
-    if (mutes.some(({ name }) => isNamed(problem, name))) return []
-    const kind = kindOf(before, is)
-    if (kind === undefined) return []
-    const last = pending.get(key)
-    const isSame = last?.kind === kind && last.problem.severity === problem.severity
-    const isLasting = last !== undefined && (last.kind === kind || (isMore(last.kind) && isMore(kind)))
+    const kind = kindOf(known.get(key), is)
+    if (kind === undefined || isWaiting || mutes.some(({ name }) => isNamed(problem, name))) return []
+    const last = pending.get(key) ?? { ...untried, kind, problem, changedAt: now }
+    const isSame = last.kind === kind && last.problem.severity === problem.severity
+    const isLasting = last.kind === kind || (isMore(last.kind) && isMore(kind))
     const changedAt = isLasting ? last.changedAt : now
     return [{ ...(isSame ? last : untried), kind, key, plugin, problem, changedAt }]
-  }
-  const isForgotten = ({ isAccepted, key, problem }: KnownProblem) =>
-    isAccepted && problem.unwatched !== undefined && !found.has(key)
-  return {
-    known: byKey([...known.values()].filter((one) => !isForgotten(one))),
-    pending: byKey([...new Set([...known.keys(), ...found.keys()])].flatMap(changeOf))
-  }
+  })
+  const isRemembered = ({ isAccepted, key, problem }: KnownProblem) =>
+    !isAccepted || problem.unwatched === undefined || found.has(key)
+  return { known: byKey([...known.values()].filter(isRemembered)), pending: byKey(changes) }
 }
 
 /** The problems of the alerts themselves are only in the state and the log: they could not be delivered either. */
@@ -113,9 +101,8 @@ const untried = { refused: 0, limit: Number.POSITIVE_INFINITY, refusedAt: 0, rea
 
 const kindOf = (known: KnownProblem | undefined, problem: Problem | undefined): Kind | undefined => {
   const mayStand = known !== undefined && !(known.isAccepted && known.problem.unwatched !== undefined)
-  if (problem === undefined || problem.unwatched !== undefined) {
-    return mayStand ? (problem === undefined ? "over" : "unwatched") : undefined
-  }
+  if (problem === undefined) return mayStand ? "over" : undefined
+  if (problem.unwatched !== undefined) return mayStand ? "unwatched" : undefined
   if (known === undefined) return "begin"
   if (known.problem.unwatched !== undefined) return "again"
   if (known.problem.severity !== problem.severity) return problem.severity === "error" ? "worse" : "better"
@@ -140,71 +127,69 @@ export const standingCount = ({ known }: Alerts): number =>
  * The next post, or nothing. A change must last for `after`, except that a problem gets worse. Then those that will have
  * lasted within a minute are waited for. Changes that were refused too often come last, one by one.
  */
-export const due = ({ pending }: Alerts, after: number, now: number): ReadonlyArray<Change> => {
+export const due = ({ pending }: Alerts, after: number, now: number): Post => {
   const dueAt = ({ changedAt, kind }: Change) => (kind === "worse" ? changedAt : changedAt + after)
-  const [alone, together] = Array.partition(
-    [...pending.values()].toSorted(Order.mapInput(Order.number, dueAt)),
-    ({ refused }) => refused < maxRefused
-  )
-  const closesAt = Math.min(...together.map(dueAt)) + collectMs
+  const [alone, together] = Array.partition(pending.values(), ({ refused }) => refused < maxRefused)
   const [later, post] = Array.partition(together, (change) => dueAt(change) <= now)
+  const closesAt = Math.min(...post.map(dueAt)) + collectMs
   if (post.length > 0) {
     return now < closesAt && later.some((change) => dueAt(change) <= closesAt) ? [] : post.slice(0, maxNamed)
   }
-  return alone
-    .filter((change) => !isGivenUp(change) || now >= change.refusedAt + retryMs)
-    .toSorted(Order.mapInput(Order.number, ({ refused }) => refused))
-    .slice(0, 1)
+  const tried = alone.filter((change) => !isGivenUp(change) || now >= change.refusedAt + retryMs)
+  return tried.toSorted(Order.mapInput(Order.number, ({ refused }) => refused)).slice(0, 1)
 }
 
 type Post = ReadonlyArray<Change>
 
-/** Replaces the entries for the problems of the post. The oldest entries are forgotten. */
-const withEntries = (before: Alerts, post: Post, entries: ReadonlyArray<KnownProblem>): Alerts => {
+/** Replaces what the receiver knows of the problems of the post. The oldest entries are forgotten. */
+const told = (
+  known: Alerts["known"],
+  post: Post,
+  entryOf: (change: Change) => ReadonlyArray<KnownProblem>
+) => {
   const sent = byKey(post)
-  const others = [...before.known.values()].filter(({ key }) => !sent.has(key))
-  return { ...before, known: byKey([...others, ...entries].slice(-maxKnown)) }
+  const others = [...known.values()].filter(({ key }) => !sent.has(key))
+  return byKey([...others, ...post.flatMap(entryOf)].slice(-maxKnown))
 }
 
-const entryOf = ({ key, plugin, problem }: Change): KnownProblem => ({
-  key,
-  plugin,
-  problem,
-  isAccepted: true
+/** Before a post is sent: it may arrive without a response, or while the controller ends. */
+export const posting = ({ known, pending }: Alerts, post: Post): Alerts => ({
+  known: told(known, post, ({ key, plugin, problem }) => [
+    { key, plugin, problem, ...known.get(key), isAccepted: false }
+  ]),
+  pending
 })
 
-/** Before a post is sent: it may arrive without a response, or while the controller ends. */
-export const posting = (before: Alerts, post: Post): Alerts =>
-  withEntries(
-    before,
-    post,
-    post.map((change) => ({ ...entryOf(change), ...before.known.get(change.key), isAccepted: false }))
-  )
-
 /** The post surely did not arrive: the receiver knows what it knew `earlier`. */
-export const lost = (before: Alerts, earlier: Alerts, post: Post): Alerts =>
-  withEntries(
-    before,
-    post,
-    post.flatMap(({ key }) => earlier.known.get(key) ?? [])
-  )
+export const lost = ({ known, pending }: Alerts, earlier: Alerts, post: Post): Alerts => ({
+  known: told(known, post, ({ key }) => [earlier.known.get(key)].filter(Predicate.isNotUndefined)),
+  pending
+})
 
 /** The receiver has accepted a post. A change that it goes on refusing is given up. */
-export const accepted = (before: Alerts, post: Post): Alerts => {
+export const accepted = ({ known, pending }: Alerts, post: Post): Alerts => {
   const sent = byKey(post)
-  const others = [...before.pending.values()].filter(({ key }) => !sent.has(key))
-  const limited = (change: Change) =>
-    change.refused === 0 ? change : { ...change, limit: Math.min(change.limit, change.refused + maxRefused) }
-  const known = post.flatMap((change) => (change.kind === "over" ? [] : entryOf(change)))
-  return { ...withEntries(before, post, known), pending: byKey(others.map(limited)) }
+  const limitOf = ({ limit, refused }: Change) =>
+    refused === 0 ? limit : Math.min(limit, refused + maxRefused)
+  const others = [...pending.values()].filter(({ key }) => !sent.has(key))
+  return {
+    known: told(known, post, ({ key, kind, plugin, problem }) =>
+      kind === "over" ? [] : [{ key, plugin, problem, isAccepted: true }]
+    ),
+    pending: byKey(others.map((change) => ({ ...change, limit: limitOf(change) })))
+  }
 }
 
 /** The receiver has refused the post. */
-export const refused = (before: Alerts, post: Post, reason: string, refusedAt: number): Alerts => ({
-  ...before,
-  pending: byKey(
-    [...before.pending.values()].map((change) =>
-      byKey(post).has(change.key) ? { ...change, refused: change.refused + 1, refusedAt, reason } : change
-    )
+export const refused = (
+  { known, pending }: Alerts,
+  post: Post,
+  reason: string,
+  refusedAt: number
+): Alerts => {
+  const sent = byKey(post)
+  const changes = [...pending.values()].map((change) =>
+    sent.has(change.key) ? { ...change, refused: change.refused + 1, refusedAt, reason } : change
   )
-})
+  return { known, pending: byKey(changes) }
+}
