@@ -6,7 +6,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as NodeContext from "@effect/platform-node/NodeContext"
-import { expect } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -77,6 +77,19 @@ export const rule = (
   cells: readerNames.map((reader, index) => [reader, decodeCell(cells.split(" ")[index])]),
   test: (museum) => Effect.gen(() => test(museum))
 })
+
+/** Tries each rule with each reader that it applies to. */
+export const tryRules = (rules: ReadonlyArray<Rule>): void => {
+  for (const { cells, number, sentence, test } of rules) {
+    describe(`rule ${number}: ${sentence}`, () => {
+      for (const [reader, cell] of cells) {
+        if (cell === "●") {
+          it.scoped(`holds for ${reader}`, () => test(museumOf(reader)))
+        }
+      }
+    })
+  }
+}
 
 const decodeCell = Schema.decodeUnknownSync(Schema.Literal("●", "n", "s", "k", "i", "p", "g"))
 
@@ -383,7 +396,7 @@ export const pathOf = (value: unknown): string => {
   return String(path)
 }
 
-const describe = ({ error, warnings }: Outcome): string =>
+const wordsOf = ({ error, warnings }: Outcome): string =>
   error === undefined
     ? warnings.length === 0
       ? "it was saved without a word"
@@ -393,7 +406,7 @@ const describe = ({ error, warnings }: Outcome): string =>
 /** Asserts that the fetch is refused, with a message that names all these. */
 export const refused = (outcome: Outcome, ...names: ReadonlyArray<string>): void => {
   const isRight = outcome.error !== undefined && names.every((name) => outcome.error?.includes(name))
-  expect(isRight, `refused, naming ${names.join(" and ")}; but ${describe(outcome)}`).toBe(true)
+  expect(isRight, `refused, naming ${names.join(" and ")}; but ${wordsOf(outcome)}`).toBe(true)
 }
 
 /** Asserts that it is published, with a warning of this code that names all these. */
@@ -401,12 +414,12 @@ export const warned = (outcome: Outcome, code: string, ...names: ReadonlyArray<s
   const isAbout = (warning: Warning) =>
     warning.code === code && names.every((name) => `${warning.subject} ${warning.text}`.includes(name))
   const isRight = outcome.error === undefined && outcome.warnings.some(isAbout)
-  expect(isRight, `a warning that names ${names.join(" and ")}; but ${describe(outcome)}`).toBe(true)
+  expect(isRight, `a warning that names ${names.join(" and ")}; but ${wordsOf(outcome)}`).toBe(true)
 }
 
 /** Asserts that it is published, with or without warnings. */
 export const published = (outcome: Outcome): Outcome => {
-  expect(outcome.error, describe(outcome)).toBe(undefined)
+  expect(outcome.error, wordsOf(outcome)).toBe(undefined)
   return outcome
 }
 
@@ -420,5 +433,5 @@ export const inDocument =
 
 /** Asserts that it is published without a warning. */
 export const quiet = (outcome: Outcome): void => {
-  expect(outcome.error === undefined && outcome.warnings.length === 0, describe(outcome)).toBe(true)
+  expect(outcome.error === undefined && outcome.warnings.length === 0, wordsOf(outcome)).toBe(true)
 }

@@ -1,11 +1,12 @@
 /**
- * The table of rules and readers: what a museum can rely on, whatever its content comes from.
+ * The table of rules and readers: what a museum can rely on, whatever its content comes from. Each group of rules is
+ * tried in a file of its own.
  */
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { describe, expect, it } from "@effect/vitest"
+import { expect, it } from "@effect/vitest"
 import { files } from "./files.ts"
-import { museumOf, reasons } from "./harness.ts"
+import { reasons } from "./harness.ts"
 import { lists } from "./lists.ts"
 import { names } from "./names.ts"
 import { polls } from "./polls.ts"
@@ -16,16 +17,6 @@ import { versions } from "./versions.ts"
 const rules = [...files, ...names, ...lists, ...texts, ...polls, ...versions].sort(
   (one, other) => one.number - other.number
 )
-
-for (const { cells, number, sentence, test } of rules) {
-  describe(`rule ${number}: ${sentence}`, () => {
-    for (const [reader, cell] of cells) {
-      if (cell === "●") {
-        it.scoped(`holds for ${reader}`, () => test(museumOf(reader)))
-      }
-    }
-  })
-}
 
 const line = (cells: ReadonlyArray<string>): string => `| ${cells.join(" | ")} |`
 

@@ -1,0 +1,4 @@
+import { files } from "./files.ts"
+import { tryRules } from "./harness.ts"
+
+tryRules(files)

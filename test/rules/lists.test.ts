@@ -1,0 +1,4 @@
+import { tryRules } from "./harness.ts"
+import { lists } from "./lists.ts"
+
+tryRules(lists)

@@ -1,0 +1,4 @@
+import { tryRules } from "./harness.ts"
+import { names } from "./names.ts"
+
+tryRules(names)

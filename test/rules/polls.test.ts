@@ -1,0 +1,4 @@
+import { tryRules } from "./harness.ts"
+import { polls } from "./polls.ts"
+
+tryRules(polls)

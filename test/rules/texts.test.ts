@@ -1,0 +1,4 @@
+import { tryRules } from "./harness.ts"
+import { texts } from "./texts.ts"
+
+tryRules(texts)

@@ -1,0 +1,4 @@
+import { tryRules } from "./harness.ts"
+import { versions } from "./versions.ts"
+
+tryRules(versions)
