@@ -1,3 +1,4 @@
+import { existsSync, statfsSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
 
@@ -52,6 +53,12 @@ const source = (name: string) => fileURLToPath(new URL(`src/${name}.ts`, import.
 const resolve = { alias: { "vitrine/testing": source("testing"), vitrine: source("index") } }
 /** Builds what the programs are, and finds or installs the others that their tests need. */
 const globalSetup = ["build", "bundles", "programs"].map((name) => `test/support/setup/${name}.ts`)
+/** Temporary folders lie in memory where it has room for them: a disk syncs thousands of files for milliseconds each. */
+const env = ((memory) => {
+  if (!existsSync(memory)) return {}
+  const { bavail, bsize } = statfsSync(memory)
+  return bavail * bsize < 2 * 1024 ** 3 ? {} : { TMPDIR: memory }
+})("/dev/shm")
 /** A busy machine may be thirty times slower than a quiet one. */
 const testTimeout = 180_000
 const hookTimeout = 60_000
@@ -60,8 +67,9 @@ export default defineConfig({
   test: {
     maxWorkers: 2,
     minWorkers: 1,
-    // Loading its modules anew takes longer than most files of tests do.
-    poolOptions: { threads: { isolate: false } },
+    // Loading its modules anew takes longer than most files of tests do. They wait for half of their time.
+    // The pool fails sometimes when it ends a worker early, so all stay.
+    poolOptions: { threads: { isolate: false, minThreads: 4, maxThreads: 4 } },
     projects: [
       {
         resolve,
@@ -70,6 +78,7 @@ export default defineConfig({
           setupFiles: ["test/support/setup/httpClient.ts"],
           include: ["test/**/*.test.ts"],
           exclude: [...programs, ...whole, ...vendors, ...windows],
+          env,
           pool: "threads",
           testTimeout,
           hookTimeout,
@@ -82,6 +91,7 @@ export default defineConfig({
           name: "programs",
           globalSetup,
           include: programs,
+          env,
           pool: "forks",
           testTimeout: 2 * testTimeout,
           sequence: { groupOrder: 1 }
