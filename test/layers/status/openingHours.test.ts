@@ -11,9 +11,14 @@ const berlin = (hours: Omit<OpeningHours, "zone">): OpeningHours => ({ zone: "Eu
 /** The times of a day, to the minute, at which it opens and closes: `["09:50", "18:10"]`. In UTC. */
 const changesOn = (hours: OpeningHours, date: string): ReadonlyArray<string> => {
   const midnight = Date.parse(`${date}T00:00:00Z`)
-  return Array.from({ length: 24 * 60 }, (_, minute) => midnight + minute * 60_000)
-    .filter((at) => isOpen(hours, at) !== isOpen(hours, at - 60_000))
-    .map((at) => new Date(at).toISOString().slice(11, 16))
+  const states = Array.from({ length: 24 * 60 + 1 }, (_, minute) =>
+    isOpen(hours, midnight + (minute - 1) * 60_000)
+  )
+  return states.flatMap((state, minute) =>
+    minute === 0 || state === states[minute - 1]
+      ? []
+      : [new Date(midnight + (minute - 1) * 60_000).toISOString().slice(11, 16)]
+  )
 }
 
 describe("opening hours", () => {
