@@ -15,7 +15,8 @@ export const strictly = (setting: { readonly module: string; readonly moduleReso
     typeRoots: [join(repository, "node_modules/@types")],
     strict: true,
     noEmit: true,
-    skipLibCheck: false
+    skipLibCheck: false,
+    skipDefaultLibCheck: true
   }
   return JSON.stringify({ compilerOptions })
 }

@@ -14,6 +14,7 @@ const compilerOptions = {
   lib: ["es2022", "dom", "dom.iterable"],
   types: [],
   strict: true,
+  skipDefaultLibCheck: true,
   exactOptionalPropertyTypes: true,
   noEmit: true,
   allowImportingTsExtensions: true,
