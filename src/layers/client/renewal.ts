@@ -40,8 +40,8 @@ export const makeRenewal = ({
   let latest = own
   let isIdle = false
   let isLoading = false
-  /** The build that could not be loaded: the console warns once. */
-  let warned: string | undefined
+  /** Why the new build could not be loaded. */
+  let failure: string | undefined
 
   if (own === undefined) {
     return { built: () => {}, isDue: () => false, problem: () => undefined }
@@ -62,17 +62,18 @@ export const makeRenewal = ({
     if (!isLoading) {
       isLoading = true
       try {
-        isLoading = await canReload()
-        if (isLoading) {
-          sessionStorage.setItem(key, build)
-          reload()
+        if (!(await canReload())) {
+          throw new Error("its address responds with an error")
         }
+        sessionStorage.setItem(key, build)
+        reload()
       } catch (error) {
         isLoading = false
-        if (warned !== build) {
-          warned = build
-          console.warn(`The new build of this page cannot be loaded yet: ${error}`)
+        const text = `the new build of the page cannot be loaded yet: ${error}`
+        if (failure !== text) {
+          console.warn(text)
         }
+        failure = text
       }
     }
     return isLoading
@@ -107,11 +108,13 @@ export const makeRenewal = ({
     },
     /** True if a reload is pending and the page is part of the version; new content then waits. */
     isDue: () => isDue && isInVersion,
-    /** Why the page is an older build, if a reload does not change that. */
+    /** Why the page is an older build, if a reload does not change that, or is not possible. */
     problem: () =>
-      isDue || latest === own
-        ? undefined
-        : "the new build of the page is not loaded: a cache or a service worker of the browser keeps the old one"
+      isDue
+        ? failure
+        : latest === own
+          ? undefined
+          : "the new build of the page is not loaded: a cache or a service worker of the browser keeps the old one"
   }
 }
 

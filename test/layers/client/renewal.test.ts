@@ -142,6 +142,26 @@ it("has a problem if the page is still an older build after it was loaded again,
   expect([after.problem(), opened(["b"]).problem()]).toEqual([undefined, undefined])
 })
 
+it("has a problem while the new build cannot be loaded, or the storage of the browser is full", async () => {
+  vi.spyOn(console, "warn").mockImplementation(() => {})
+  const { problem, told } = opened(["a"])
+  told("b")
+  answers = async () => ({ ok: false })
+  await pass(100)
+  expect(problem()).toContain("cannot be loaded yet: Error: its address responds with an error")
+  answers = async () => ({ ok: true })
+  vi.stubGlobal("sessionStorage", {
+    getItem: () => null,
+    setItem: () => {
+      throw new Error("The quota has been exceeded")
+    }
+  })
+  await pass(5)
+  expect(problem()).toContain("cannot be loaded yet: Error: The quota has been exceeded")
+  told("a")
+  expect([problem(), reload.mock.calls.length]).toEqual([undefined, 0])
+})
+
 it("does not reload a page while somebody moves the pointer or plays with a gamepad", async () => {
   const { told } = opened(["a"])
   told("b")
