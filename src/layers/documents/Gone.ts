@@ -42,31 +42,57 @@ const minRecords = 10
 /** The most fields that get a hint, because each takes some milliseconds. */
 const maxHints = 10
 
-/** By the name of the field. A count changes in place, because records have many fields. */
-type Counts = Map<string, { records: number }>
+/** It changes in place, because records have many fields. */
+interface Count {
+  records: number
+}
 
-/** Looks at the records of a document, one after the other. */
+/** By the name of the field. */
+type Counts = Map<string, Count>
+
+/**
+ * Looks at the records of a document, one after the other. The same list of names as for the record before saves
+ * looking each of them up.
+ */
 export const makeShape = () => {
   const fields: Counts = new Map()
   const inside = new Map<string, Counts>()
   let left = maxFields
-  const add = (object: JsonObject, counts: Counts, inner?: typeof inside): void => {
+  let latest: ReadonlyArray<string> = []
+  let latestCounts: Array<Count | undefined> = []
+  const countOf = (name: string, counts: Counts): Count | undefined => {
+    const known = counts.get(name)
+    if (known !== undefined || left-- <= 0) return known
+    const count = { records: 0 }
+    counts.set(name, count)
+    return count
+  }
+  const addInner = (object: JsonObject, counts: Counts): void => {
     for (const name of Object.keys(object)) {
-      const value = object[name]
-      if (isEmpty(value)) continue
-      const known = counts.get(name)
-      if (known === undefined && left-- <= 0) continue
-      if (known !== undefined) known.records++
-      else counts.set(name, { records: 1 })
-      if (inner === undefined || typeof value !== "object" || !Predicate.isReadonlyRecord(value)) continue
-      const parts: Counts = inner.get(name) ?? new Map()
-      inner.set(name, parts)
-      add(value, parts)
+      const count = isEmpty(object[name]) ? undefined : countOf(name, counts)
+      if (count !== undefined) count.records++
     }
   }
   return {
-    add: (record: unknown): void => {
-      if (Predicate.isReadonlyRecord(record)) add(record, fields, inside)
+    add: (record: unknown, names?: ReadonlyArray<string>): void => {
+      if (!Predicate.isReadonlyRecord(record)) return
+      if (names === undefined || names !== latest) {
+        latest = names ?? Object.keys(record)
+        latestCounts = []
+      }
+      for (let at = 0; at < latest.length; at++) {
+        const name = latest[at] ?? ""
+        const value = record[name]
+        if (isEmpty(value)) continue
+        const count = latestCounts[at] ?? countOf(name, fields)
+        latestCounts[at] = count
+        if (count === undefined) continue
+        count.records++
+        if (typeof value !== "object" || !Predicate.isReadonlyRecord(value)) continue
+        const parts: Counts = inside.get(name) ?? new Map()
+        inside.set(name, parts)
+        addInner(value, parts)
+      }
     },
     end: (count: number): Shape => ({
       count,

@@ -31,6 +31,21 @@ export const fill = (
   return object
 }
 
+/**
+ * Returns the function that gives the names of an object: the same list as for the object before if they are equal, as
+ * those of the records of a table mostly are.
+ */
+export const makeNamesOf = (): ((object: JsonObject) => ReadonlyArray<string>) => {
+  let latest: ReadonlyArray<string> = []
+  return (object) => {
+    const names = Object.keys(object)
+    let same = names.length === latest.length ? 0 : -1
+    while (same >= 0 && same < names.length) same = names[same] === latest[same] ? same + 1 : -1
+    if (same === -1) latest = names
+    return latest
+  }
+}
+
 /** Sets a field of any name: an assignment to `__proto__` would set the prototype. */
 export const setOwn = <A>(object: Record<string, A>, name: string, value: A): void => {
   if (name !== "__proto__") object[name] = value

@@ -30,6 +30,7 @@ type Code = "file:elsewhere" | "file:signed"
 export const makeRecordMistakes = (what: Named) => {
   const names = new Set<string>()
   const inside = new Map<string, Set<string>>()
+  let latest: ReadonlyArray<string> = []
   let left = maxNames
   const links = new Map<string, { code: Code; field: string; first: Array<string>; count: number }>()
 
@@ -42,17 +43,19 @@ export const makeRecordMistakes = (what: Named) => {
   return {
     /** Looks at a text of which no file is saved, anywhere in a field. */
     text: (text: string, field: string): void => {
-      const hasAddress = text.includes("://")
+      const hasAddress = text.includes(":") && text.includes("://")
       if (isElsewhere(text) || (hasAddress && isLocalFile(text))) found("file:elsewhere", field, text)
       const expiring = hasAddress ? expiringLink(text) : undefined
       if (expiring !== undefined) found("file:signed", field, expiring)
     },
 
-    /** Looks at the names of a record, and of the objects in its fields. */
-    names: (record: unknown): void => {
+    /** Looks at the names of a record, `all`, and of the objects in its fields. */
+    names: (record: unknown, all?: ReadonlyArray<string>): void => {
       if (!Predicate.isReadonlyRecord(record) || names.size >= maxNames) return
-      for (const name of Object.keys(record)) {
-        names.add(name)
+      const before = latest
+      latest = all ?? Object.keys(record)
+      for (const name of latest) {
+        if (latest !== before) names.add(name)
         const value = record[name]
         if (typeof value !== "object" || value === null || left <= 0) continue
         const inner = inside.get(name) ?? new Set()

@@ -37,7 +37,7 @@ import {
 import { type Expectations, readNames } from "./expect/Expectations.ts"
 import type { TableCheck, Verdict } from "./expect/TableCheck.ts"
 import { makeShape, type Shape } from "./Gone.ts"
-import type { JsonObject } from "./jsonValues.ts"
+import { type JsonObject, makeNamesOf } from "./jsonValues.ts"
 import { type Finding, type FoundMedia, makeSearch, type Search } from "./media/findMedia.ts"
 import { nameKey } from "./names.ts"
 import { makeRecordMistakes } from "./recordMistakes.ts"
@@ -163,11 +163,13 @@ const writeRecords = <E>(
     const shape = makeShape()
     const file = yield* openList(target)
     const giveWay = makeGiveWay()
+    const namesOf = makeNamesOf()
 
     const look = (record: unknown, text: TextPlace | undefined) => {
       const id = ids.add(record, text)
-      shape.add(record)
-      mistakes.names(record)
+      const names = Predicate.isReadonlyRecord(record) ? namesOf(record) : []
+      shape.add(record, names)
+      mistakes.names(record, names)
       if (Option.isSome(check)) {
         const place = { id: Option.getOrUndefined(id), text }
         check.value.add(Predicate.isReadonlyRecord(record) ? target.fieldsOf(record) : {}, () => place)

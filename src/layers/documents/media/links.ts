@@ -51,7 +51,7 @@ const space = 32
 export const isElsewhere = (text: string): boolean =>
   text.includes(":") || text.includes("\\")
     ? elsewhere.test(text) || isAround(text, ":", elsewhereInText, 20, 100)
-    : /^[/~]/.test(text) && elsewhereAtHome.test(text)
+    : (text.startsWith("/") || text.startsWith("~")) && elsewhereAtHome.test(text)
 
 /** Whether a text names a file on the machine of its author, as content systems do before they have an address. */
 export const isLocalFile = (text: string): boolean => isAround(text, "//localhost", localFile, 7, 500)

@@ -157,8 +157,7 @@ const partOf = (frame: Frame): unknown =>
   frame.list === undefined ? frame.object[frame.names[frame.next] ?? ""] : frame.list[frame.next]
 
 /** Ends the visit of the next part. */
-const keep = (frame: Frame, saved: unknown, stable: unknown): void => {
-  const before = partOf(frame)
+const keep = (frame: Frame, saved: unknown, stable: unknown, before = partOf(frame)): void => {
   const index = frame.next++
   if (frame.list !== undefined) {
     if (saved !== before) frame.saved ??= [...frame.list]
@@ -255,7 +254,7 @@ function* visiting(visit: Visit, root: ListFrame, value: unknown): Generator<voi
     const isText = Predicate.isString(part)
     if (isText ? !looksAtTexts : part === null || typeof part !== "object") {
       if (Predicate.isString(part)) noLink(visit, part, name)
-      keep(frame, part, part)
+      keep(frame, part, part, part)
       continue
     }
     if (frames.length > 1) path.push(name)

@@ -26,7 +26,7 @@ import {
   type TableExpectation
 } from "../../documents/expect/ExpectOptions.ts"
 import type { CheckedTable } from "../../documents/expect/TableCheck.ts"
-import { fill } from "../../documents/jsonValues.ts"
+import { fill, makeNamesOf } from "../../documents/jsonValues.ts"
 import { keyValues } from "../../documents/keyValues.ts"
 import { notice, warn } from "../../documents/warnings.ts"
 import { ListChanged, readList } from "../../documents/wholeList.ts"
@@ -191,25 +191,26 @@ export const columnsOf = ({ id: _, ...fields }: SavedRecord): SavedRecord => {
 
 /** Brings the records of one table into their saved form: the id, then the fields. */
 export const makeSavedRecord = (): ((record: TableRecord) => SavedRecord) => {
-  const sort = makeSort()
+  const namesOf = makeNamesOf()
+  let latest: ReadonlyArray<string> = []
+  let inOrder: ReadonlyArray<string> = []
+  let form: SavedRecord | undefined
   return ({ fields, id }) => {
     const cells = Object.hasOwn(fields, "id") ? renamed(fields) : fields
-    return fill({ id }, cells, sort(Object.keys(cells)))
+    const names = namesOf(cells)
+    if (names === latest) form ??= emptyRecord(inOrder)
+    else {
+      latest = names
+      inOrder = [...names].sort()
+      form = undefined
+    }
+    return fill({ ...form, id }, cells, inOrder)
   }
 }
 
-/** Sorts names. Keeps the last order, because the records of a table mostly have the same names. */
-const makeSort = () => {
-  let latest: ReadonlyArray<string> = []
-  let inOrder: ReadonlyArray<string> = []
-  return (names: ReadonlyArray<string>) => {
-    if (names.length !== latest.length || names.some((name, index) => name !== latest[index])) {
-      latest = names
-      inOrder = [...names].sort()
-    }
-    return inOrder
-  }
-}
+/** A record to copy: an object that gets many names one after the other is slow, and large in memory. */
+const emptyRecord = (names: ReadonlyArray<string>): SavedRecord =>
+  JSON.parse(`{${["id", ...names].map((name) => `${JSON.stringify(name)}:null`).join()}}`)
 
 /** The expectations of the tables of the options as they are saved, by their names. */
 export const tableSchemas = (
