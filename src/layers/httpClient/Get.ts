@@ -5,10 +5,9 @@ import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Effect from "effect/Effect"
-import { constTrue } from "effect/Function"
+import { constTrue, identity } from "effect/Function"
 import * as Record from "effect/Record"
 import * as Scope from "effect/Scope"
-import { withTimeout } from "../../internal/Schedules.ts"
 import { drop, end, isWholeRead, type Response } from "./Body.ts"
 import { type Headers, readHeader } from "./headers.ts"
 import { connectionFailed, DownloadFailed, failed, notWhole, silent } from "./httpFailure.ts"
@@ -70,14 +69,14 @@ export const make = ({
 }: Limits): Effect.Effect<Get, never, HttpClient.HttpClient> =>
   Effect.map(HttpClient.HttpClient, (client) => {
     const http = plainRequests(client)
-    const headInTime = makeInTime(isWhole ? Number.POSITIVE_INFINITY : maxTimeout)
+    const inTime = makeInTime(maxTimeout)
     const bodyInTime = makeInTime(maxSilence)
     const option = maxSilence === maxTimeout ? "maxTimeout" : undefined
 
     const ask = (url: URL, { headers, options }: Hop): Effect.Effect<Response, DownloadFailed, Scope.Scope> =>
       http.execute(requestOf(url, { "accept-encoding": "identity", ...headers }, options)).pipe(
         Effect.mapError(({ cause }) => connectionFailed(url, cause)),
-        within(headInTime, () => silent(url, maxTimeout, "maxTimeout")),
+        isWhole ? identity : within(inTime, () => silent(url, maxTimeout, "maxTimeout")),
         Effect.map((source) => {
           const { headers, status } = source
           const inTime: Response["inTime"] = (begin) =>
@@ -124,10 +123,10 @@ export const make = ({
             return isRead() ? Effect.void : Scope.close(scope, exit)
           }
         )
-        const whole = withTimeout(isWhole ? maxTimeout : Number.POSITIVE_INFINITY, () =>
-          notWhole(new URL(asked), maxTimeout)
+        return request.pipe(
+          isWhole ? within(inTime, () => notWhole(new URL(asked), maxTimeout)) : identity,
+          Effect.mapError((error) => withoutSecrets(error, address, headers))
         )
-        return Effect.mapError(whole(request), (error) => withoutSecrets(error, address, headers))
       })
   })
 

@@ -3,9 +3,10 @@
  * downloading a small file.
  */
 import * as Effect from "effect/Effect"
+import type * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Runtime from "effect/Runtime"
-import { monotonicMillis } from "../../internal/monotonicMillis.ts"
+import { monotonicMillis, unsafeMonotonicMillis } from "../../internal/monotonicMillis.ts"
 
 interface Wait {
   /** In monotonic milliseconds. */
@@ -31,15 +32,6 @@ export const makeInTime = (millis: number): InTime => {
     return Effect.void
   })
 
-  // One step: two waits that begin at once must not start two watchers.
-  const add = (over: Wait["over"]) =>
-    Effect.zipWith(monotonicMillis, Effect.runtime(), (now, runtime) => {
-      const wait = { until: now + millis, over }
-      waits.add(wait)
-      watcher ??= Runtime.runFork(runtime, Effect.interruptible(watch), { immediate: false })
-      return wait
-    })
-
   const remove = (wait: Wait) => {
     waits.delete(wait)
     // The timer of the watcher would keep the process.
@@ -51,22 +43,22 @@ export const makeInTime = (millis: number): InTime => {
   return <E>(begin: (resume: () => void) => void, late: () => E) =>
     millis === Number.POSITIVE_INFINITY
       ? Effect.async<void, E>((resume) => begin(() => resume(Effect.void)))
-      : Effect.suspend(() => {
-          let isOver = false
-          let over = () => {
-            isOver = true
-          }
-          return Effect.acquireUseRelease(
-            add(() => over()),
-            () =>
-              Effect.async<void, E>((resume) => {
-                over = () => resume(Effect.failSync(late))
-                if (isOver) over()
-                else begin(() => resume(Effect.void))
-              }),
-            (wait) => Effect.sync(() => remove(wait))
-          )
-        })
+      : Effect.flatMap(Effect.zip(Effect.clock, Effect.runtime()), ([clock, runtime]) =>
+          // One step: two waits that begin at once must not start two watchers.
+          Effect.async<void, E>((resume) => {
+            const wait = {
+              until: unsafeMonotonicMillis(clock) + millis,
+              over: () => resume(Effect.failSync(late))
+            }
+            waits.add(wait)
+            watcher ??= Runtime.runFork(runtime, Effect.interruptible(watch), { immediate: false })
+            begin(() => {
+              remove(wait)
+              resume(Effect.void)
+            })
+            return Effect.sync(() => remove(wait))
+          })
+        )
 }
 
 /** Fails if the effect takes longer. It has ended when this ends. */
@@ -74,10 +66,17 @@ export const within =
   <E>(inTime: InTime, late: () => E) =>
   <A, E2, R>(effect: Effect.Effect<A, E2, R>): Effect.Effect<A, E | E2, R> =>
     Effect.uninterruptibleMask((restore) =>
-      Effect.flatMap(Effect.fork(Effect.exit(restore(effect))), (fiber) =>
-        restore(inTime((resume) => fiber.addObserver(resume), late)).pipe(
-          Effect.ensuring(Fiber.interrupt(fiber)),
-          Effect.zipRight(Effect.flatten(Fiber.join(fiber)))
+      // A child fiber would be interrupted with a caller that cannot be interrupted.
+      Effect.flatMap(Effect.forkDaemon(Effect.exit(restore(effect))), (fiber) => {
+        let ended: Effect.Effect<Exit.Exit<A, E2>> = Fiber.join(fiber)
+        const wait = inTime((resume) => {
+          fiber.addObserver((exit) => {
+            ended = exit
+            resume()
+          })
+        }, late)
+        return Effect.onError(restore(wait), () => Fiber.interrupt(fiber)).pipe(
+          Effect.zipRight(Effect.suspend(() => Effect.flatten(ended)))
         )
-      )
+      })
     )
