@@ -14,9 +14,8 @@ import { makeWarnOnce } from "../../internal/warnOnce.ts"
 import { CommandBus } from "../../services/CommandBus.ts"
 import { contentCommands } from "../../services/contentCommands.ts"
 import type { VersionId } from "../../services/VersionStore.ts"
-import { pathOf } from "../http/Application.ts"
+import { pathOf, preflightFor } from "../http/Application.ts"
 import { NoRoom, Unreadable } from "../http/errors.ts"
-import * as Responses from "../http/Responses.ts"
 import { makeSendFile } from "../http/sendFile.ts"
 import { define } from "../memory/definedCommands.ts"
 import type { Find } from "./Resources.ts"
@@ -30,7 +29,7 @@ export const everyResponse = {
   "X-Content-Type-Options": "nosniff"
 }
 
-export const preflight = Responses.preflight(
+export const preflight = preflightFor(
   "GET, HEAD, OPTIONS",
   "Cache-Control, If-Match, If-Modified-Since, If-None-Match, If-Range, If-Unmodified-Since, Range"
 )

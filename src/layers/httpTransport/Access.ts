@@ -5,6 +5,7 @@
  */
 import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
 import * as Option from "effect/Option"
+import { preflightFor } from "../http/Application.ts"
 import { jsonRequired, originNotAllowed, tokenRequired } from "../http/errors.ts"
 import {
   isJson,
@@ -15,7 +16,6 @@ import {
   refuseHost,
   tokenCheck
 } from "../http/RequestHead.ts"
-import { preflight } from "../http/Responses.ts"
 import type { HttpTransportOptions } from "./HttpTransportOptions.ts"
 
 export type Options = Pick<HttpTransportOptions, "allowedHosts" | "allowedOrigins" | "requireJson" | "token">
@@ -71,7 +71,7 @@ export const make = (options: Options): Access => {
             origin !== undefined && allowedOrigins.includes(origin)
               ? { ...otherOrigin, "access-control-allow-origin": origin }
               : otherOrigin,
-    preflight: preflight(
+    preflight: preflightFor(
       "GET, POST, OPTIONS",
       token === undefined ? "Content-Type" : "Content-Type, Authorization"
     )

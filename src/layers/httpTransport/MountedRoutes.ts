@@ -11,9 +11,8 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import { makeAwaitEnd } from "../../internal/background.ts"
 import { CommandBus } from "../../services/CommandBus.ts"
-import { guarded, notFound, pathOf } from "../http/Application.ts"
+import { errorResponse, guarded, notFound, pathOf, preflightFor } from "../http/Application.ts"
 import * as RequestBody from "../http/RequestBody.ts"
-import * as Responses from "../http/Responses.ts"
 import * as SseFrame from "../http/SseFrame.ts"
 import type { Access } from "./Access.ts"
 import { clientOf } from "./Clients.ts"
@@ -58,14 +57,14 @@ export const add = Effect.fnUntraced(function* ({ access, eventStream, options, 
     [...own.map((route) => ({ ...route, handler: exactly(route.path, route.handler) })), ...others].map(
       (route) => ({
         ...route,
-        handler: guard(Effect.catchAll(route.handler, (error) => Effect.succeed(Responses.error(error))))
+        handler: guard(Effect.catchAll(route.handler, (error) => Effect.succeed(errorResponse(error))))
       })
     )
   )
 })
 
 /** Always allows `Authorization`, because the server itself may require it. */
-const preflight = Responses.preflight("GET, POST, OPTIONS", "Content-Type, Authorization")
+const preflight = preflightFor("GET, POST, OPTIONS", "Content-Type, Authorization")
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
 
