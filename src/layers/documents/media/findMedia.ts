@@ -45,9 +45,11 @@ export interface FoundPicture extends Pick<WantedFile, "identity" | "isOptional"
 export const pictureKey = ({ crop, focus, identity }: FoundLink): string =>
   crop === undefined && focus === undefined ? identity : JSON.stringify([identity, focus, crop])
 
+type OddLink = "media:entity" | "media:left-out"
+
 /** The links of a field with a mistake, and how many there are. */
 interface OddLinks {
-  readonly code: "media:entity" | "media:left-out"
+  readonly code: OddLink
   readonly field: string
   readonly count: number
 }
@@ -137,7 +139,7 @@ export const makeSearch = (
         number === undefined
           ? rowOf(searched.recordOf, path)
           : Option.getOrElse(idOf(value), () => `number ${number + 1}`)
-      const addOdd = (code: OddLinks["code"], trail: Trail | undefined) => {
+      const addOdd = (code: OddLink, trail: Trail | undefined) => {
         const levels = [
           ...(number === undefined ? [] : ["*"]),
           ...(trail === undefined ? [] : [patternOf(trail)])

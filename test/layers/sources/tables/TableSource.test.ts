@@ -1,3 +1,4 @@
+import { SystemError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
@@ -177,14 +178,17 @@ describe("a fetch", () => {
 
   it.scoped("names the file that it cannot write", () =>
     Effect.gen(function* () {
-      const fileSystem = yield* FileSystem.FileSystem
+      const isFull = new SystemError({ module: "FileSystem", method: "open", reason: "Unknown" })
       for (const [name, overrides] of [
         ["Objects", { keyValueTables: [] }],
         ["Settings", { tables: [] }]
       ] as const) {
-        const { directory, fetch, setTable } = yield* setUp({ ...overrides })
+        const { directory, fetch, setTable } = yield* Effect.updateService(
+          setUp({ ...overrides }),
+          FileSystem.FileSystem,
+          (disk) => FileSystem.FileSystem.of({ ...disk, open: () => isFull })
+        )
         yield* setTable(name, [])
-        yield* fileSystem.makeDirectory(`${directory}/${name}.json`)
         expect((yield* Effect.flip(fetch)).message).toContain(`cannot write ${directory}/${name}.json: `)
       }
     }).pipe(run)
