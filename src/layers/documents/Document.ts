@@ -19,7 +19,7 @@ import type { RecordKey } from "../../internal/recordKey.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 import type { FetchTarget, PreviousContent } from "../../services/ContentSource.ts"
 import { SourceError } from "../../services/SourceError.ts"
-import { TooMuch } from "./budget.ts"
+import { Refused } from "./budget.ts"
 import { asJson, maxDetail } from "./jsonValues.ts"
 import { failureAbout } from "./warnings.ts"
 
@@ -188,12 +188,12 @@ export const failedIn =
       ? new SourceError({ place: placeText(place), detail, isTransient, cause })
       : failureAbout(at(mistakePlace(place), detail), { isTransient, cause })
 
-/** Work on values beyond the budget throws `TooMuch` or a `RangeError`. This turns it into a failure of the document. */
+/** Work on values beyond the budget throws `Refused` or a `RangeError`. This turns it into a failure of the document. */
 export const catchTooDeep =
   (failed: FailedIn) =>
   <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E | SourceError, R> =>
     Effect.catchSomeDefect(work, (defect) =>
-      defect instanceof TooMuch
+      defect instanceof Refused
         ? Option.some(failed(defect.mistake))
         : defect instanceof RangeError
           ? Option.some(failed(`cannot be written as JSON: ${rangeText(defect)}`, defect))

@@ -33,7 +33,7 @@ import { SourceError } from "../../services/SourceError.ts"
 import { WaitObserver } from "../../services/WaitObserver.ts"
 import type { Warning } from "../../services/Warning.ts"
 import { makeSentSecrets, SentSecrets } from "../httpClient/secrets.ts"
-import { TooMuch, withinBudget } from "./budget.ts"
+import { Refused, withinBudget } from "./budget.ts"
 import {
   type Document,
   type DocumentsError,
@@ -51,7 +51,7 @@ import type { CheckedTable } from "./expect/TableCheck.ts"
 import * as Gone from "./Gone.ts"
 import * as KeptFile from "./KeptFile.ts"
 import { linkRecords } from "./linkRecords.ts"
-import { FileProblem } from "./media/FileProblem.ts"
+import { LinkExpired } from "./media/FileProblem.ts"
 import { isChangedByFiles, merged } from "./media/findMedia.ts"
 import type { Lasting, MediaReader } from "./media/placeMedia.ts"
 import * as SourceFiles from "./media/SourceFiles.ts"
@@ -300,7 +300,7 @@ export const make = Effect.fnUntraced(function* <
     yield* Effect.try({
       try: () => withinBudget("files", found.files.size + Object.keys(own.digests).length),
       catch: (error) =>
-        error instanceof TooMuch ? failureAbout(error.mistake) : new SourceError({ cause: error })
+        error instanceof Refused ? failureAbout(error.mistake) : new SourceError({ cause: error })
     })
     const fetched = yield* files.fetchAll({
       directory,
@@ -374,7 +374,7 @@ export const make = Effect.fnUntraced(function* <
       const [{ areTagsNew, fetched, found, read, ...saved }, noticed] = yield* Effect.catchIf(
         reading,
         // The documents have fresh links.
-        (error) => error instanceof FileProblem && error.isExpired,
+        (error) => error instanceof LinkExpired,
         () => reading
       )
       const isCheck = target.isCheck === true

@@ -25,20 +25,17 @@ export const budget = {
   files: 200_000
 } as const
 
-/** A readable text or value with more than the budget. */
-export class TooMuch extends Error {
-  constructor(
-    /** Names the excess, the limit and the remedy. */
-    readonly mistake: Mistake
-  ) {
+/** A mistake that code without Effect throws, such as more than the budget. */
+export class Refused extends Error {
+  constructor(readonly mistake: Mistake) {
     super(sentenceOf(mistake))
   }
 }
 
-/** Throws `TooMuch` if there is more than the limit. */
+/** Throws `Refused` if there is more than the limit. */
 export const withinBudget = (limit: keyof typeof budget, count: number): void => {
   if (count <= budget[limit]) return
-  throw new TooMuch(mistake("budget:limit", {}, { limit, most: budget[limit] }))
+  throw new Refused(mistake("budget:limit", {}, { limit, most: budget[limit] }))
 }
 
 /** The values that a document has read so far; outside of a document, those of each text. */

@@ -11,7 +11,7 @@ import type { MistakePlace, RowPlace, Separator } from "../../internal/mistakePa
 import { makeGiveWay } from "../../internal/nextTurn.ts"
 import { excerpt } from "../../internal/printable.ts"
 import type { Warning } from "../../services/Warning.ts"
-import { readSoFar, TooMuch, withinBudget } from "./budget.ts"
+import { Refused, readSoFar, withinBudget } from "./budget.ts"
 import { setOwn } from "./jsonValues.ts"
 import { type FindPlace, isSpreadsheetError, maxPlaced, otherMistake } from "./textMistakes.ts"
 import { warn, warningOf } from "./warnings.ts"
@@ -317,19 +317,11 @@ const columnsOf = (cells: ReadonlyArray<string>, row: number): ReadonlyArray<str
   return names
 }
 
-class Refused extends Error {
-  constructor(readonly mistake: Mistake) {
-    super(mistake.code)
-  }
-}
-
 const refusal = <C extends Code>(code: C, row: number | undefined, ...fields: Fields[C]): Refused =>
   new Refused(mistake(code, row === undefined ? {} : { rows: [{ row }] }, ...fields))
 
 const mistakeOf = (error: unknown): Mistake =>
-  error instanceof Refused || error instanceof TooMuch
-    ? error.mistake
-    : mistake("csv:other", {}, { message: String(error) })
+  error instanceof Refused ? error.mistake : mistake("csv:other", {}, { message: String(error) })
 
 /**
  * By preference, if a line has the same number of two delimiters: names of columns contain commas rather than

@@ -85,7 +85,7 @@ const open = Effect.fnUntraced(function* (target: FileTarget) {
   })
 
   return {
-    /** Adds text; `stableText` is the same text without volatile parts. Throws `TooMuch`. */
+    /** Adds text; `stableText` is the same text without volatile parts. Throws `Refused`. */
     add: (text: string, stableText = text): void => {
       const encoded = Buffer.from(text)
       if (stableText !== text) stable ??= written.copy()
@@ -134,7 +134,7 @@ export const openList = (target: FileTarget) =>
     return {
       /**
        * Adds a record; `stable` is the same record without its volatile parts. Returns whether `flush` has something
-       * to do. Throws the errors of `JSON.stringify`, and `TooMuch`.
+       * to do. Throws the errors of `JSON.stringify`, and `Refused`.
        */
       add: (record: unknown, stable = record): boolean => {
         const text = JSON.stringify(record)

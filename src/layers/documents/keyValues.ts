@@ -38,7 +38,7 @@ const maxIndex = 9999
  * - A row without a key is left out, and the last of several rows with one key counts, both with a warning.
  *
  * Fails if a column is missing, if a key is used for a value and for an array, or if an array would be too long. Throws
- * `TooMuch`.
+ * `Refused`.
  */
 export const keyValues = (
   records: ReadonlyArray<TableRecord>,

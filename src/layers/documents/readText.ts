@@ -17,7 +17,7 @@ import {
   RequestFailed,
   type RequestOptions
 } from "../httpClient/Requests.ts"
-import { budget, readSoFar, TooMuch, withinBudget } from "./budget.ts"
+import { budget, Refused, readSoFar, withinBudget } from "./budget.ts"
 import {
   type CsvFormat,
   type CsvRecord,
@@ -56,7 +56,7 @@ export const parsePage = (text: string): Effect.Effect<unknown, Mistake> =>
   Effect.flatMap(readSoFar, (soFar) =>
     Effect.try({
       try: () => readJson(text, soFar),
-      catch: (error) => (error instanceof TooMuch ? error.mistake : jsonMistake(text, error))
+      catch: (error) => (error instanceof Refused ? error.mistake : jsonMistake(text, error))
     })
   ).pipe(
     Effect.tap(noticeDigits),
@@ -183,7 +183,7 @@ export interface JsonValue {
 }
 
 /**
- * The value of a text. Throws `SyntaxError` if the text is no JSON, and `TooMuch` if it has more values than the budget
+ * The value of a text. Throws `SyntaxError` if the text is no JSON, and `Refused` if it has more values than the budget
  * of its document, of which `soFar` are read.
  */
 export const readJson = (text: string, soFar = { values: 0 }): JsonValue => {

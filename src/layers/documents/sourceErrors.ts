@@ -8,7 +8,7 @@ import { SourceError } from "../../services/SourceError.ts"
 import type { Violation } from "../../services/Violation.ts"
 import { SentSecrets } from "../httpClient/secrets.ts"
 import type { DocumentsError } from "./Document.ts"
-import { FileProblem, failureOfFile } from "./media/FileProblem.ts"
+import { FileProblem, failureOfFile, LinkExpired } from "./media/FileProblem.ts"
 
 /** Turns the failures of an effect into failures of the source, without sent secrets, which servers may repeat. */
 export const sourceErrors = <A, E extends DocumentsError, R>(
@@ -27,9 +27,11 @@ export const failureOf =
 const sourceErrorOf = (error: DocumentsError): SourceError =>
   error instanceof SourceError
     ? error
-    : error instanceof FileProblem
-      ? failureOfFile(error)
-      : new SourceError({ detail: messageOf(error), isTransient: error.isTransient, cause: error })
+    : error instanceof LinkExpired
+      ? error.error
+      : error instanceof FileProblem
+        ? failureOfFile(error)
+        : new SourceError({ detail: messageOf(error), isTransient: error.isTransient, cause: error })
 
 /** Spreading an error loses its cause, so the cause is set again. */
 const withFields = (error: SourceError, fields: Partial<ConstructorParameters<typeof SourceError>[0]>) =>

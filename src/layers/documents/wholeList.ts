@@ -123,7 +123,7 @@ const maxSame = 4
 const maxEmpty = 100
 
 /**
- * The pages of a list. Throws `TooMuch`, and fails with `ListChanged` if items are known to be missing or to have come twice, with the
+ * The pages of a list. Throws `Refused`, and fails with `ListChanged` if items are known to be missing or to have come twice, with the
  * error of `ask`, and with `mistake`. The ids of all read items are held in memory.
  */
 export const readList = <Position, Item, E>(

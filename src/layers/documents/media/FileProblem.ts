@@ -7,6 +7,7 @@ import * as Schema from "effect/Schema"
 import { mistake, mistakeText } from "../../../internal/mistake.ts"
 import { excerpt } from "../../../internal/printable.ts"
 import { OptionalErrorChain } from "../../../internal/SerializedError.ts"
+import { SourceError } from "../../../services/SourceError.ts"
 import type { Warning } from "../../../services/Warning.ts"
 import type { DownloadFailed } from "../../httpClient/httpFailure.ts"
 import { mistakePlace, Place, subjectOf } from "../Document.ts"
@@ -35,6 +36,19 @@ export class FileProblem extends Schema.TaggedError<FileProblem>()("vitrine/File
   isExpired: Schema.optionalWith(Schema.Boolean, { default: () => false }),
   cause: OptionalErrorChain
 }) {}
+
+/** A signed link has expired before its file was saved. */
+export class LinkExpired extends Schema.TaggedError<LinkExpired>()("vitrine/LinkExpired", {
+  error: SourceError
+}) {
+  override get message() {
+    return this.error.message
+  }
+
+  get isTransient(): boolean {
+    return this.error.isTransient
+  }
+}
 
 /** The problem as the failure of its source. */
 export const failureOfFile = (problem: FileProblem) =>

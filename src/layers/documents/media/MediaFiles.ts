@@ -8,7 +8,8 @@ import type { AttachmentProgress, FetchTarget, SourceFile } from "../../../servi
 import { makeDownloadCounter } from "../../httpClient/downloadCounter.ts"
 import { takeOver } from "../Document.ts"
 import { filesAtOnce } from "../progress.ts"
-import { type FileProblem, notSaved, type WantedFile } from "./FileProblem.ts"
+import { sourceErrors } from "../sourceErrors.ts"
+import { type FileProblem, LinkExpired, notSaved, type WantedFile } from "./FileProblem.ts"
 import { keyOf } from "./links.ts"
 import * as MediaDownload from "./MediaDownload.ts"
 import type { MediaIndex } from "./mediaIndex.ts"
@@ -35,81 +36,87 @@ interface Outcome {
 export const make = Effect.fnUntraced(function* (options: MediaDownload.Options, maxTimeout: number) {
   const { download } = yield* MediaDownload.make(options, maxTimeout)
 
-  const fetchAll = Effect.fn("Files.fetch")(function* (
-    files: ReadonlyArray<WantedFile>,
-    { directory, index, previous, progress }: MediaTarget
-  ) {
-    const last = Option.getOrUndefined(previous)
-    const failures = new Map<string, Failures>()
-    const found = files.map((wanted) => {
-      const key = keyOf(wanted.identity)
-      const before = last && fileBefore(wanted, key, index, last.files)
-      return { key, wanted, before, proven: before && isProven(wanted, before) ? before : undefined }
-    })
-    const proven = found.map(({ proven }) => proven).filter(Predicate.isNotUndefined)
-    const counter = yield* makeDownloadCounter<WantedFile>(
-      files.length,
-      { done: proven.length, bytes: sizeOf(proven) },
-      progress
-    )
-    yield* Effect.forEach(files.slice(0, 1), counter.report)
+  const fetchAll = Effect.fn("Files.fetch")(
+    function* (files: ReadonlyArray<WantedFile>, { directory, index, previous, progress }: MediaTarget) {
+      const last = Option.getOrUndefined(previous)
+      const failures = new Map<string, Failures>()
+      const found = files.map((wanted) => {
+        const key = keyOf(wanted.identity)
+        const before = last && fileBefore(wanted, key, index, last.files)
+        return { key, wanted, before, proven: before && isProven(wanted, before) ? before : undefined }
+      })
+      const proven = found.map(({ proven }) => proven).filter(Predicate.isNotUndefined)
+      const counter = yield* makeDownloadCounter<WantedFile>(
+        files.length,
+        { done: proven.length, bytes: sizeOf(proven) },
+        progress
+      )
+      yield* Effect.forEach(files.slice(0, 1), counter.report)
 
-    const fetchFile = (key: string, wanted: WantedFile, before: MediaDownload.RememberedFile | undefined) =>
-      download({ key, wanted, before, directory, onBytes: counter.onBytes(wanted) })
+      const fetchFile = (key: string, wanted: WantedFile, before: MediaDownload.RememberedFile | undefined) =>
+        download({ key, wanted, before, directory, onBytes: counter.onBytes(wanted) })
 
-    const fetchOrKeep = Effect.fnUntraced(function* ({
-      before,
-      key,
-      proven,
-      wanted
-    }: (typeof found)[number]) {
-      if (proven !== undefined) return { key, wanted, problem: undefined, file: MediaDownload.kept(proven) }
-      const fetching = unlessUnreachable(failures, wanted, fetchFile(key, wanted, before))
-      const outcome = yield* Effect.map(fetching, (file): Outcome => ({ file })).pipe(
-        Effect.catchIf(
-          () => wanted.isOptional,
-          (problem) =>
-            Effect.succeed<Outcome>({
-              // A temporary failure must not remove the file.
-              file: before && problem.isTransient ? MediaDownload.kept(before) : undefined,
-              problem
-            })
+      const fetchOrKeep = Effect.fnUntraced(function* ({
+        before,
+        key,
+        proven,
+        wanted
+      }: (typeof found)[number]) {
+        if (proven !== undefined) return { key, wanted, problem: undefined, file: MediaDownload.kept(proven) }
+        const fetching = unlessUnreachable(failures, wanted, fetchFile(key, wanted, before))
+        const outcome = yield* Effect.map(fetching, (file): Outcome => ({ file })).pipe(
+          Effect.catchIf(
+            () => wanted.isOptional,
+            (problem) =>
+              Effect.succeed<Outcome>({
+                // A temporary failure must not remove the file.
+                file: before && problem.isTransient ? MediaDownload.kept(before) : undefined,
+                problem
+              })
+          )
+        )
+        const { file } = outcome
+        if (file !== undefined) {
+          yield* file.isKept ? counter.fileKept(wanted, file.size) : counter.fileDone(wanted)
+        }
+        return { key, wanted, ...outcome }
+      })
+
+      const outcomes = yield* Effect.forEach(found, fetchOrKeep, { concurrency: filesAtOnce })
+      const media = outcomes.flatMap(({ file, key, wanted }) => (file ? [{ ...file, key, wanted }] : []))
+
+      const take = (...files: ReadonlyArray<MediaFile>) =>
+        takeOver(
+          { directory, previous },
+          files.filter(({ isKept }) => isKept).map(({ entry }) => entry.path)
+        )
+
+      /** Downloads the file if it has vanished from the last version. */
+      const mend = (file: MediaFile) =>
+        file.isKept
+          ? Effect.orElse(Effect.as(take(file), file), () =>
+              Effect.map(fetchFile(file.key, file.wanted, undefined), (fetched) => ({ ...file, ...fetched }))
+            )
+          : Effect.succeed(file)
+
+      return {
+        media,
+        /** Why optional files are missing or are kept from the last version. */
+        problems: outcomes.map(({ problem }) => problem).filter(Predicate.isNotUndefined),
+        /** Puts the reused files into this version. */
+        place: Effect.as(take(...media), media).pipe(
+          Effect.orElse(() => Effect.forEach(media, mend, { concurrency: filesAtOnce }))
+        )
+      }
+    },
+    // The span must not have the secrets that a server has repeated.
+    (fetching) =>
+      Effect.catchAll(fetching, (problem) =>
+        Effect.mapError(sourceErrors(problem), (error) =>
+          problem.isExpired ? new LinkExpired({ error }) : error
         )
       )
-      const { file } = outcome
-      if (file !== undefined) {
-        yield* file.isKept ? counter.fileKept(wanted, file.size) : counter.fileDone(wanted)
-      }
-      return { key, wanted, ...outcome }
-    })
-
-    const outcomes = yield* Effect.forEach(found, fetchOrKeep, { concurrency: filesAtOnce })
-    const media = outcomes.flatMap(({ file, key, wanted }) => (file ? [{ ...file, key, wanted }] : []))
-
-    const take = (...files: ReadonlyArray<MediaFile>) =>
-      takeOver(
-        { directory, previous },
-        files.filter(({ isKept }) => isKept).map(({ entry }) => entry.path)
-      )
-
-    /** Downloads the file if it has vanished from the last version. */
-    const mend = (file: MediaFile) =>
-      file.isKept
-        ? Effect.orElse(Effect.as(take(file), file), () =>
-            Effect.map(fetchFile(file.key, file.wanted, undefined), (fetched) => ({ ...file, ...fetched }))
-          )
-        : Effect.succeed(file)
-
-    return {
-      media,
-      /** Why optional files are missing or are kept from the last version. */
-      problems: outcomes.map(({ problem }) => problem).filter(Predicate.isNotUndefined),
-      /** Puts the reused files into this version. */
-      place: Effect.as(take(...media), media).pipe(
-        Effect.orElse(() => Effect.forEach(media, mend, { concurrency: filesAtOnce }))
-      )
-    }
-  })
+  )
 
   return { fetchAll }
 })

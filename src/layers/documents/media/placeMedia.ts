@@ -202,7 +202,7 @@ interface Visit {
 
 /**
  * Returns the one visit of the values of a document, for their links, their order and their volatile parts; `at` is
- * the path of a value. It pauses after each 1,000 parts, and throws `TooMuch`.
+ * the path of a value. It pauses after each 1,000 parts, and throws `Refused`.
  */
 export const makePlacing = (placing: Placing) => {
   const { areLinksSigned = false, elsewhere = constVoid, isWanted = true } = placing

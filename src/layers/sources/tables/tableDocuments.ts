@@ -78,16 +78,14 @@ export const tableDocument = (
 }
 
 /** A table that others link to. */
-export const linkedTable = (table: string, options: ReadOptions, client: Client): Document<ReadError> => {
-  const document = tableDocument({ table, holds: "records" }, options, client)
-  const { content } = document
-  return content._tag === "Records"
-    ? { ...document, content: Records({ pages: Stream.mapError(content.pages, inLinks) }) }
-    : document
-}
+export const linkedTable = (table: string, options: ReadOptions, client: Client): Document<ReadError> =>
+  tableDocument({ table, holds: "records" }, options, {
+    ...client,
+    listPage: (request) => Effect.mapError(client.listPage(request), inLinks)
+  })
 
 /** Adds the option with the unknown name to the error. */
-const inLinks = (error: ReadError): ReadError =>
+const inLinks = <E>(error: E): E | TableError =>
   error instanceof TableError && error.reason === "NotFound"
     ? new TableError({ ...error, detail: `${error.detail}. The option "links" names it` })
     : error
