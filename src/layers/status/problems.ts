@@ -97,6 +97,8 @@ export interface Owned<P extends Problem = Problem> extends OwnedProblem {
   readonly problem: P
   /** It was recalled after a restart, and its plugin has not judged it since. */
   readonly isEarlier?: boolean | undefined
+  /** When it began, if it was recalled. After a restart, its plugin may know only a later time. */
+  readonly firstSince?: string | undefined
 }
 
 /** By key: the problems that continue, and how often each ended problem has begun. */
@@ -129,7 +131,12 @@ export const recall = (
   if (earlier === undefined || before.earlier !== undefined) return before
   const recalled = earlier.map(({ plugin, problem }): [string, Owned<Standing>] => [
     keyOf(problem),
-    { plugin, problem: { ...problem, since: problem.since ?? now, count: 1 }, isEarlier: true }
+    {
+      plugin,
+      problem: { ...problem, since: problem.since ?? now, count: 1 },
+      isEarlier: true,
+      firstSince: problem.since
+    }
   ])
   return { ...before, earlier, standing: new Map([...recalled, ...before.standing]) }
 }
@@ -186,10 +193,11 @@ export const remember = (
 ): { readonly problems: ReadonlyArray<Standing>; readonly remembered: Remembered } => {
   const present = new Map(
     [...firstOf(found, ({ problem }) => problem)].map(([key, { plugin, problem }]) => {
-      const known = before.standing.get(key)?.problem
+      const { firstSince, problem: known } = before.standing.get(key) ?? {}
       const count = known?.count ?? (before.over.get(key) ?? 0) + 1
-      const since = problem.since ?? known?.since ?? now
-      return [key, { plugin, problem: { ...problem, since, count } }] as const
+      const stated = problem.since ?? known?.since ?? now
+      const since = firstSince !== undefined && firstSince < stated ? firstSince : stated
+      return [key, { plugin, problem: { ...problem, since, count }, firstSince }] as const
     })
   )
   /** Known problems that continue, and for which the list has no room. */

@@ -5,6 +5,7 @@ import {
   keyOf,
   maxProblems,
   nothingRemembered,
+  recall,
   remember,
   type StandingProblems
 } from "../../../src/layers/status/problems.ts"
@@ -39,6 +40,18 @@ describe("problems that are remembered", () => {
 
   it("have the time that they state themselves", () => {
     expect(roundsOf([warning("left", { since: "long ago" })])[0]).toMatchObject([{ since: "long ago" }])
+  })
+
+  it("keep the time from before a restart, although their plugin knows only a later one", () => {
+    const [first, later] = ["2026-11-22T09:00:00.000Z", "2026-11-22T12:00:00.000Z"]
+    const found = ownedBy("lamps", [warning("left", { since: later })])
+    const known = ownedBy("lamps", [warning("left", { since: first })])
+    const one = remember(recall(nothingRemembered, known, later), found, later)
+    expect(one.problems).toMatchObject([{ since: first }])
+    const two = remember(one.remembered, found, later)
+    expect(two.problems).toMatchObject([{ since: first }])
+    const over = remember(two.remembered, [], later)
+    expect(remember(over.remembered, found, later).problems).toMatchObject([{ since: later, count: 2 }])
   })
 
   it("count how often they have begun, and begin with a new time", () => {
