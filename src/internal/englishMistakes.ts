@@ -8,6 +8,7 @@ import {
   type RowPlace,
   type Separator,
   textsIn,
+  type ValueKind,
   type ViolationWords,
   type Words,
   type Wrong,
@@ -54,6 +55,12 @@ const utf8 = 'in Excel with the file type "CSV UTF-8".'
 
 /** The page leaves out the part in brackets, because it has a button. */
 const ifMeant = '. If that is meant, accept it ("vitrine accept")'
+
+const kindTexts: Readonly<Record<ValueKind, string>> = {
+  list: "a list",
+  object: "an object",
+  value: "a text or a number"
+}
 
 const separators: Readonly<Record<Separator, string>> = {
   ",": "a comma",
@@ -113,13 +120,14 @@ const sentences = {
   "text:encoding": () => `is not UTF-8 text. Save it with that encoding, ${utf8}`,
   "text:page": () => "it looks like a web page (HTML), perhaps one to log in.",
   "text:pointer": () => 'it is a pointer of Git LFS or git-annex in the place of the file. Fetch the file with "git lfs pull" or "git annex get".',
-  "text:lost": () => 'has "\ufffd" in the place of a letter that was lost when it was saved. Write it again.',
+  "text:lost": (f: { found: string }) => `has "${f.found}" in the place of a letter that was lost when it was saved. Write it again, and look for others.`,
   "text:mark": () => "has an invisible byte order mark (U+FEFF), perhaps because files were joined. Remove it.",
   "text:doubled": (f: { found: string }) => `has "${f.found}", which is one letter that was read in another encoding and saved again. Write it again, and look for others.`,
   "text:long": (f: { size: number; most: number }) => `it has ${sizeText(f.size)}, which is more than "maxBytes" allows (${sizeText(f.most)}).`,
   "json:syntax": (f: { message: string }) => `is not valid JSON: ${f.message}`,
   "json:twice": (f: { name: string }) => `the name ${quoted(f.name)} is twice in one object, and the last one counts. Remove one.`,
   "json:digits": (f: { count: number; first: string }) => `${countText(f.count, "number")} saved as text, to lose no digit: ${excerpt(f.first)}${f.count === 1 ? "" : " first"}`,
+  "json:errors": (f: { count: number; path: string }) => `the server reports ${countText(f.count, "error")} beside its data${f.path === "" ? "" : ` (${f.path})`}: a part may be missing`,
   "budget:limit": (f: { limit: Limit; most: number }) => `it has more than ${f.most.toLocaleString("en")} ${limits[f.limit]}`,
 
   "csv:json": () => "it looks like JSON, and not like CSV.",
@@ -162,6 +170,8 @@ const sentences = {
   "gone:empty": () => `it is empty, and had records before${ifMeant}`,
   "gone:records": (f: { count: number; before: number }) => `${countText(f.count, "record")}, of ${f.before} before${ifMeant}`,
   "gone:field": (f: { name: string; other: string | undefined }) => `no record has ${quoted(f.name)} any more, which half of them had${f.other === undefined ? "" : `; ${quoted(f.other)} is new: was it renamed?`}${ifMeant}`,
+  "gone:kind": (f: { name: string; kind: ValueKind }) => `in no record is ${quoted(f.name)} ${kindTexts[f.kind]} any more, as in half of them${ifMeant}`,
+  "gone:names": (f: { names: ReadonlyArray<string> }) => `it has none of the fields that it had (${f.names.map(quoted).join(", ")}): is something else in its place?${ifMeant.slice(1)}`,
   "gone:files": (f: { count: number; before: number }) => `there are ${countText(f.count, "file")}, and there were ${f.before}. Bring them back${ifMeant}`,
 
   "gone:language": (f: { language: string }) => `"locales" asks for ${quoted(f.language)}, which no entry has. Publish the translations, or correct "locales"`,

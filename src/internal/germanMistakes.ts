@@ -2,7 +2,15 @@
  * The sentences about mistakes of content, in German.
  */
 import type { Language } from "./englishMistakes.ts"
-import { type Limit, type RowPlace, type Separator, textsIn, type Words, type Wrong } from "./mistakeParts.ts"
+import {
+  type Limit,
+  type RowPlace,
+  type Separator,
+  textsIn,
+  type ValueKind,
+  type Words,
+  type Wrong
+} from "./mistakeParts.ts"
 import { excerpt, quotedName } from "./printable.ts"
 
 const germanQuotes = (json: string): string => `„${json.slice(1, -1).replace(/\\(["\\])/g, "$1")}“`
@@ -54,6 +62,12 @@ const meant = (similar: string | undefined): string =>
   similar === undefined ? "" : ` Meinen Sie ${quoted(similar)}?`
 
 const utf8 = "in Excel mit dem Dateityp „CSV UTF-8“."
+
+const kindTexts: Readonly<Record<ValueKind, string>> = {
+  list: "eine Liste",
+  object: "ein Objekt",
+  value: "ein Text oder eine Zahl"
+}
 
 const ifMeant = " Falls das so sein soll, bestätigen Sie es im Dashboard."
 
@@ -107,13 +121,14 @@ export const german: Language = {
     "text:encoding": () => `Die Datei ist kein Text in UTF-8. Speichern Sie sie mit dieser Kodierung, ${utf8}`,
     "text:page": () => "Die Datei sieht aus wie eine Webseite (HTML), vielleicht die einer Anmeldung. Ersetzen Sie sie durch die richtige Datei.",
     "text:pointer": () => "Statt der Datei liegt hier ein Verweis von Git LFS oder git-annex. Holen Sie die Datei mit „git lfs pull“ oder „git annex get“.",
-    "text:lost": () => "Beim Speichern ist ein Buchstabe verloren gegangen: An seiner Stelle steht „\ufffd“. Schreiben Sie ihn neu.",
+    "text:lost": (f) => `Beim Speichern ist ein Buchstabe verloren gegangen: An seiner Stelle steht „${f.found}“. Schreiben Sie ihn neu, und suchen Sie nach weiteren.`,
     "text:mark": () => "Hier steht ein unsichtbares Zeichen (U+FEFF), vielleicht weil Dateien aneinandergehängt wurden. Löschen Sie es.",
     "text:doubled": (f) => `„${f.found}“ ist ein Buchstabe, der in einer anderen Kodierung gelesen und wieder gespeichert wurde. Schreiben Sie ihn neu, und suchen Sie nach weiteren.`,
     "text:long": (f) => `Die Datei hat ${size(f.size)}; erlaubt sind höchstens ${size(f.most)}. Teilen Sie sie.`,
     "json:syntax": () => "Das ist kein gültiges JSON. Oft fehlt kurz davor ein Komma, eine Klammer oder ein Anführungszeichen, oder eines ist zu viel.",
     "json:twice": (f) => `Der Name ${quoted(f.name)} steht zweimal in einem Objekt, und der letzte zählt. Entfernen Sie einen.`,
     "json:digits": (f) => `${counted(f.count, "Zahl wurde", "Zahlen wurden")} als Text gespeichert, damit keine Stelle verloren geht${f.count === 1 ? "" : ", zuerst"}: ${excerpt(f.first)}`,
+    "json:errors": (f) => `Der Server meldet neben den Daten ${counted(f.count, "Fehler", "Fehler")}${f.path === "" ? "" : ` (${f.path})`}: Vielleicht fehlt ein Teil`,
     "budget:limit": (f) => `Hier sind mehr als ${number(f.most)} ${limits[f.limit]}`,
 
     "csv:json": () => "Die Datei sieht aus wie JSON, und nicht wie CSV. Geben Sie ihr die Endung .json.",
@@ -156,6 +171,8 @@ export const german: Language = {
     "gone:empty": () => `Die Datei hat keine Einträge mehr.${ifMeant}`,
     "gone:records": (f) => `Von ${counted(f.before, "Eintrag ist", "Einträgen sind")} noch ${number(f.count)} da.${ifMeant}`,
     "gone:field": (f) => `Kein Eintrag hat mehr ${quoted(f.name)}; vorher hatte es jeder zweite.${f.other === undefined ? "" : ` ${quoted(f.other)} ist neu: Wurde es umbenannt?`}${ifMeant}`,
+    "gone:kind": (f) => `In keinem Eintrag ist ${quoted(f.name)} mehr ${kindTexts[f.kind]}; vorher war es so in jedem zweiten.${ifMeant}`,
+    "gone:names": (f) => `Keines der bisherigen Felder ist noch da (${f.names.map(quoted).join(", ")}). Steht hier etwas anderes?${ifMeant}`,
     "gone:files": (f) => `Von ${counted(f.before, "Datei ist", "Dateien sind")} noch ${number(f.count)} da. Legen Sie die anderen wieder in den Ordner.${ifMeant}`,
 
     "gone:language": (f) => `„locales“ nennt ${quoted(f.language)}, aber kein Eintrag hat diese Sprache. Veröffentlichen Sie die Übersetzungen, oder korrigieren Sie „locales“.`,

@@ -75,6 +75,10 @@ export type Limit =
   | "columns"
   | "row"
 
+/** What kind of value a field has, besides nothing. */
+export const valueKinds = ["list", "object", "value"] as const
+export type ValueKind = (typeof valueKinds)[number]
+
 export type Separator = ";" | "," | "\t" | "|"
 
 /** Kinds of things that have names. */

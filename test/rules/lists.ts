@@ -68,22 +68,33 @@ export const lists = [
 
   rule(
     7,
-    "A field that half of the records had (at least ten) and none has any more is named, also a field or a language inside it; a renamed one with its likely new name",
+    "A field that half of the records had (at least ten) and none has any more is named, also a field or a language inside it, or what is no list, object or text any more; a renamed one with its likely new name",
     "warn; `expect` refuses",
     "● ● ● ● ● ● ●",
     function* ({ open }) {
       const museum = yield* open({
         documents: {
-          objects: rowsOf(12, (index) => ({ maker: `Smith ${index}`, name: { de: "Glocke", fr: "Cloche" } }))
+          objects: rowsOf(12, (index) => ({
+            maker: `Smith ${index}`,
+            name: { de: "Glocke", fr: "Cloche" },
+            tags: ["brass"]
+          }))
         }
       })
       quiet(yield* museum.fetch)
       museum.give({
-        documents: { objects: rowsOf(12, (index) => ({ makers: `Smith ${index}`, name: { de: "Glocke" } })) }
+        documents: {
+          objects: rowsOf(12, (index) => ({
+            makers: `Smith ${index}`,
+            name: { de: "Glocke" },
+            tags: "brass"
+          }))
+        }
       })
       const outcome = yield* museum.fetch
       warned(outcome, "gone:field", "objects", '"maker"', "makers")
       warned(outcome, "gone:field", "objects", '"name.fr"')
+      warned(outcome, "gone:field", "objects", '"tags" a list')
     }
   ),
 

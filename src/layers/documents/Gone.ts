@@ -10,7 +10,7 @@ import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import { sha256OfText } from "../../files/sha256.ts"
 import { closestName } from "../../internal/closestName.ts"
-import type { MistakePlace } from "../../internal/mistakeParts.ts"
+import { type MistakePlace, valueKinds } from "../../internal/mistakeParts.ts"
 import type { PreviousContent } from "../../services/ContentSource.ts"
 import type { Warning } from "../../services/Warning.ts"
 import type { DocumentOptions } from "./DocumentOptions.ts"
@@ -22,7 +22,7 @@ import { placed, warn, within } from "./warnings.ts"
 /** What a document has. */
 export interface Shape {
   readonly count: number
-  /** How many records have a field, such as `size` and `size.width`, or `title.fr`; for the first 1,000 fields. */
+  /** How many records have a field, such as `size`, `size (object)` and `size.width`; for the first 1,000 fields. */
   readonly fields: ReadonlyMap<string, number>
 }
 
@@ -45,6 +45,15 @@ const maxHints = 10
 /** It changes in place, because records have many fields. */
 interface Count {
   records: number
+  lists: number
+  objects: number
+}
+
+const addValue = (value: unknown, count: Count): void => {
+  count.records++
+  if (typeof value !== "object") return
+  if (Array.isArray(value)) count.lists++
+  else count.objects++
 }
 
 /** By the name of the field. */
@@ -63,14 +72,14 @@ export const makeShape = () => {
   const countOf = (name: string, counts: Counts): Count | undefined => {
     const known = counts.get(name)
     if (known !== undefined || left-- <= 0) return known
-    const count = { records: 0 }
+    const count = { records: 0, lists: 0, objects: 0 }
     counts.set(name, count)
     return count
   }
   const addInner = (object: JsonObject, counts: Counts): void => {
     for (const name of Object.keys(object)) {
       const count = isEmpty(object[name]) ? undefined : countOf(name, counts)
-      if (count !== undefined) count.records++
+      if (count !== undefined) addValue(object[name], count)
     }
   }
   return {
@@ -87,7 +96,7 @@ export const makeShape = () => {
         const count = latestCounts[at] ?? countOf(name, fields)
         latestCounts[at] = count
         if (count === undefined) continue
-        count.records++
+        addValue(value, count)
         if (typeof value !== "object" || !Predicate.isReadonlyRecord(value)) continue
         const parts: Counts = inside.get(name) ?? new Map()
         inside.set(name, parts)
@@ -97,14 +106,29 @@ export const makeShape = () => {
     end: (count: number): Shape => ({
       count,
       fields: new Map([
-        ...Array.from(fields, ([name, { records }]) => [name, records] as const),
-        ...[...inside].flatMap(([name, parts]) =>
-          Array.from(parts, ([part, { records }]) => [`${name}.${part}`, records] as const)
-        )
+        ...countedIn(fields, ""),
+        ...[...inside].flatMap(([name, parts]) => countedIn(parts, `${name}.`))
       ])
     })
   }
 }
+
+const countedIn = (counts: Counts, prefix: string): ReadonlyArray<readonly [name: string, records: number]> =>
+  [...counts].flatMap(([name, { lists, objects, records }]) =>
+    [
+      [`${prefix}${name}`, records] as const,
+      [`${prefix}${name} (list)`, lists] as const,
+      [`${prefix}${name} (object)`, objects] as const,
+      [`${prefix}${name} (value)`, records - lists - objects] as const
+    ].filter(([, count]) => count > 0)
+  )
+
+const kindEnd = / \((?:list|object|value)\)$/
+const fieldOf = (name: string): string => name.replace(kindEnd, "")
+
+/** The fields that a kind, or a field inside another one, belongs to. */
+const inField = (name: string): ReadonlyArray<string> =>
+  [fieldOf(name), name.split(".", 1)[0] ?? ""].filter((part) => part !== name)
 
 const isEmpty = (value: unknown): boolean => Predicate.isNullable(value) || value === ""
 
@@ -143,7 +167,7 @@ export const make = (
       ([name, { count }]) => name !== "" && count > 0 && documents.every(({ document }) => document !== name)
     )
     const compared = documents.map(({ document, hadContent, place, shape }) => {
-      const had = hadIn(document) ?? (hadContent ? { count: 1, now: 1, fields: [] } : undefined)
+      const had = hadIn(document) ?? (hadContent ? { count: 1, now: 1, fields: [], names: [] } : undefined)
       const { had: next, warnings } = compareShapes(had, shape, isUsual(document))
       return {
         entry: [document, next] as const,
@@ -163,7 +187,7 @@ export const make = (
     const had = Object.fromEntries<Had>([
       ...missing.map(([name, before]) => [name, { ...before, now: 0 }] as const),
       ...compared.map(({ entry }) => entry),
-      ["", { count: areFilesGone ? filesBefore : files, now: files, fields: [] }]
+      ["", { count: areFilesGone ? filesBefore : files, now: files, fields: [], names: [] }]
     ])
     return { warnings, had }
   }
@@ -223,24 +247,46 @@ const compareShapes = (before: Had | undefined, { count, fields }: Shape, isUsua
   const current = count < minRecords ? [] : [...fields].flatMap(([name, n]) => (n * 2 >= count ? [name] : []))
   const areRecordsGone = !isUsual && before !== undefined && areGone(before.count, count)
   const gone = (before?.fields ?? []).filter((name) => !fields.has(name))
-  const fresh = current.filter((name) => before?.fields.includes(name) !== true)
+  const fresh = current.filter((name) => before?.fields.includes(name) !== true && !kindEnd.test(name))
+  const odd = new Set(gone.map(fieldOf))
+  const namesBefore = before?.names ?? []
+  const isOther = count > 0 && namesBefore.length > 0 && !namesBefore.some((name) => fields.has(name))
   const had: Had = {
     count: areRecordsGone ? before.count : count,
     now: count,
-    fields: [...current, ...gone]
+    // While a field is of another kind, that kind and what is inside are not what it should have.
+    fields: [...current.filter((name) => !inField(name).some((part) => odd.has(part))), ...gone],
+    names:
+      isOther || count === 0
+        ? namesBefore
+        : [...fields].flatMap(([name, n]) =>
+            count < minRecords && n === count && !/\.|\)$/.test(name) ? [name] : []
+          )
   }
   const likely = (name: string) =>
     closestName(name, fresh, 1 / 2) ?? (gone.length === 1 && fresh.length === 1 ? fresh[0] : undefined)
   const all = new Set(gone)
-  const isOutermost = (name: string) => !all.has(name.replace(/\..*/s, "")) || !name.includes(".")
+  const isOutermost = (name: string) => {
+    const [outer = ""] = name.split(".", 1)
+    return outer === name || !(all.has(outer) || all.has(`${outer} (object)`))
+  }
+  const lost = count === 0 ? [] : gone.filter(isOutermost)
   const warnings: ReadonlyArray<Warning> = [
     ...(areRecordsGone
       ? [count === 0 ? warn("gone:empty", "") : warn("gone:records", "", { count, before: before.count })]
       : []),
-    ...(count === 0 ? [] : gone.filter(isOutermost)).map((name, index) => {
-      const other = index < maxHints ? likely(name) : undefined
-      return warn("gone:field", name, { name, other })
-    })
+    ...(isOther ? [warn("gone:names", "", { names: namesBefore.slice(0, maxHints) })] : []),
+    ...lost.flatMap((field) => {
+      const name = fieldOf(field)
+      const [kind] = valueKinds.filter((kind) => field === `${name} (${kind})`)
+      return kind !== undefined && fields.has(name) ? [warn("gone:kind", field, { name, kind })] : []
+    }),
+    ...lost
+      .filter((name) => !kindEnd.test(name))
+      .map((name, index) => {
+        const other = index < maxHints ? likely(name) : undefined
+        return warn("gone:field", name, { name, other })
+      })
   ]
   return { had, warnings }
 }
@@ -252,6 +298,6 @@ const withoutGone = (had: Known["had"], { code, subject }: About): Known["had"] 
     return code === "gone:field"
       ? { ...before, fields: before.fields.filter((field) => !isGone(field)) }
       : name === subject
-        ? { ...before, count: before.now }
+        ? { ...before, count: before.now, names: [] }
         : before
   })

@@ -20,8 +20,10 @@ const Had = Schema.Struct({
   count: Schema.Number,
   /** The number in the last version: less than `count` if records are gone. */
   now: Schema.Number,
-  /** The fields that half of at least ten records had. */
-  fields: Schema.Array(Schema.String)
+  /** The fields that half of at least ten records had, and what they were, such as `tags (list)`. */
+  fields: Schema.Array(Schema.String),
+  /** The fields that all records of a smaller document had. */
+  names: Schema.optionalWith(Schema.Array(Schema.String), { default: () => [] })
 })
 export type Had = typeof Had.Type
 

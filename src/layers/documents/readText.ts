@@ -6,9 +6,10 @@
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Effect from "effect/Effect"
 import { constFalse } from "effect/Function"
+import * as Predicate from "effect/Predicate"
 import { english } from "../../internal/englishMistakes.ts"
 import { at, type Mistake, mistakeText, sentenceOf } from "../../internal/mistake.ts"
-import { printableLine } from "../../internal/printable.ts"
+import { excerpt, printableLine } from "../../internal/printable.ts"
 import {
   type Answer,
   type Requests as HttpRequests,
@@ -62,6 +63,21 @@ export const parsePage = (text: string): Effect.Effect<unknown, Mistake> =>
     Effect.tap(noticeDigits),
     Effect.map(({ value }) => value)
   )
+
+/** Warns about errors beside data: GraphQL sends what it has, and `null` for the rest. Texts of servers may have secrets. */
+const noticeErrors = (json: unknown): Effect.Effect<void> => {
+  const { data, errors } = Predicate.isReadonlyRecord(json) ? json : {}
+  const [first, ...others]: ReadonlyArray<unknown> = Array.isArray(errors) ? errors : []
+  if (!Predicate.isReadonlyRecord(data) || !Predicate.hasProperty(first, "message")) return Effect.void
+  const path = Predicate.hasProperty(first, "path") && Array.isArray(first.path) ? first.path.join(".") : ""
+  return noticeCounted([
+    {
+      about: "errors",
+      count: 1 + others.length,
+      warning: (count) => warn("json:errors", "", { count, path: excerpt(path) })
+    }
+  ])
+}
 
 /** The value of JSON that an editor may have written, with warnings about stray marks. Warnings begin with `file`. */
 export const parseJson = (text: string, file?: string): Effect.Effect<unknown, Mistake> =>
@@ -132,7 +148,7 @@ export const makeRequests = (
 
 /** The JSON of a response. */
 export const jsonOf = ({ headers, text, url }: Answer): Effect.Effect<unknown, RequestFailed> =>
-  Effect.mapError(parseJson(text), (mistake) => {
+  Effect.mapError(Effect.tap(parseJson(text), noticeErrors), (mistake) => {
     const type = printableLine(headers["content-type"] ?? "no type", 100)
     const name = `this is no JSON (${type})`
     return mistake.code === "budget:limit"

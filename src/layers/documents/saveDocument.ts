@@ -39,7 +39,7 @@ import type { TableCheck, Verdict } from "./expect/TableCheck.ts"
 import { makeShape, type Shape } from "./Gone.ts"
 import { type JsonObject, makeNamesOf } from "./jsonValues.ts"
 import { type Finding, type FoundMedia, makeSearch, type Search } from "./media/findMedia.ts"
-import { nameKey } from "./names.ts"
+import { nameKey, visible } from "./names.ts"
 import { makeRecordMistakes } from "./recordMistakes.ts"
 import { sourceErrors } from "./sourceErrors.ts"
 import { hadRecords, warn, withWarnings } from "./warnings.ts"
@@ -256,6 +256,9 @@ const warningsOf = (check: Option.Option<TableCheck>): ReadonlyArray<Warning> =>
 /** The most rows without an id that a warning names. */
 const maxUnnamed = 5
 
+/** Most ids: their letters have one form. */
+const isPlain = /^[ -~]*$/
+
 /** If no `key` is given, records may lack an `id`. */
 const makeRecordIds = (key: RecordKey | undefined) => {
   const idOf = recordId(key ?? defaultKey)
@@ -274,7 +277,7 @@ const makeRecordIds = (key: RecordKey | undefined) => {
         missing++
         if (text !== undefined && unnamed.length < maxUnnamed) unnamed.push({ row: text.row })
       } else {
-        const read = id.value.trim()
+        const read = isPlain.test(id.value) ? id.value.trim() : visible(id.value).normalize()
         if (seen.has(read)) {
           twice++
           first ??= { id: read, at: [seen.get(read), text].flatMap((place) => place ?? []) }

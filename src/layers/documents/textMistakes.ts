@@ -51,15 +51,16 @@ export type FindPlace = (text: string, offset: () => number) => MistakePlace
 /** The signs that a text has lost letters, or was joined from several files. */
 export const findStrayMarks = (text: string, place: FindPlace = placeIn): ReadonlyArray<Mistake> => {
   const joined = text.indexOf("\n\ufeff")
-  const lost = text.indexOf("\ufffd")
+  const lost = lostLetter(text)
   const doubled = doubleEncoded.exec(text.slice(0, maxPlaced))
   return [
-    ...(lost === -1
+    ...(lost === undefined
       ? []
       : [
           mistake(
             "text:lost",
-            place(text, () => lost)
+            place(text, () => lost.at),
+            { found: lost.found }
           )
         ]),
     ...(joined === -1
@@ -82,12 +83,42 @@ export const findStrayMarks = (text: string, place: FindPlace = placeIn): Readon
   ]
 }
 
+/** The first sign in the place of a letter: that of Unicode, half of an emoji in JSON, or question marks in words. */
+const lostLetter = (text: string) => {
+  const at = text.indexOf("\ufffd")
+  if (at !== -1) return { at, found: "\ufffd" }
+  const half = halfLetter.exec(text.slice(0, maxPlaced))
+  if (half !== null) return { at: half.index, found: half[0] }
+  const questioned: Array<number> = []
+  for (
+    let at = text.indexOf("?"), left = 10_000;
+    at !== -1 && left > 0;
+    at = text.indexOf("?", at + 1), left--
+  ) {
+    const after = text.slice(at + 1, at + 30)
+    const isInWord = endOfWord.test(after) && startOfWord.test(text.slice(Math.max(0, at - 30), at))
+    if (isInWord || allLost.test(after)) questioned.push(at)
+    if (questioned.length === leastQuestioned) return { at: questioned[0] ?? at, found: "?" }
+  }
+  return undefined
+}
+
+const halfLetter = /\\u[dD][89abAB][\da-fA-F]{2}(?!\\u[dD][c-fC-F])/
+
+/** Somebody may forget the blank after a question mark once or twice. */
+const leastQuestioned = 3
+
+const startOfWord = /(?:^|[\s"',;(>])\p{L}+$/u
+const endOfWord = /^\p{Ll}+(?:[\s"',;:!)<\\-]|\.?(?:\s|$))/u
+const allLost = /^\?+ +\?\?/
+
 /**
  * UTF-8 that was read as Windows-1252. Words in capitals may end with these letters before quotes and dashes, which
  * do not count. Cyrillic, Greek, Hebrew and Arabic letters begin with letters of other languages: two of them count.
+ * Then UTF-8 that was read as Mac Roman, and as a code page of DOS.
  */
 const doubleEncoded =
-  /[ÂÃ][\x80-\x9f€‚ƒ„†‡ˆ‰Š‹ŒŽ•˜š›œžŸ¡-ª¬-º¼-¿]|â€.|(?:[ÎÏÐÑ×ØÙ][\x80-\x9f€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ\xa0-¿]){2}/
+  /[ÂÃ][\x80-\x9f€‚ƒ„†‡ˆ‰Š‹ŒŽ•˜š›œžŸ¡-ª¬-º¼-¿]|â€.|(?:[ÎÏÐÑ×ØÙ][\x80-\x9f€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ\xa0-¿]){2}|√[ÄÅÇÉÑÖÜáàâäãåçéèêëíìîïñóòôöõúùûü†°¢£§•¶ß®©™´¨≠ÆØ±≤≥¥∂∏∫ªºæø]|‚Ä[ôòúùìîû¶¢]|├(?:[╝╢]|[^\s\w─-▟])/
 
 const encodingOf = ([first, second]: Uint8Array): string =>
   first === 0xff && second === 0xfe ? "utf-16le" : first === 0xfe && second === 0xff ? "utf-16be" : "utf-8"

@@ -26,6 +26,8 @@ const kinds: Partial<Record<Mistake["code"], string>> = {
   "csv:program": "cell:error",
   "csv:shortened": "number:large",
   "gone:empty": "gone:document",
+  "gone:kind": "gone:field",
+  "gone:names": "gone:document",
   "json:digits": "number:large",
   "json:twice": "names:twice",
   "keys:twice": "names:twice",

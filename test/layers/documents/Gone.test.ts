@@ -113,3 +113,32 @@ it.effect("a field that is gone is named with all that is inside it, and accepte
     expect(yield* fetch(rows(12))).toEqual([])
   }).pipe(Effect.provide(NodeContext.layer))
 )
+
+it.effect("a small document without any of its fields is named, until one is back or it is accepted", () =>
+  Effect.gen(function* () {
+    const { accept, fetch } = yield* sourceOf
+    yield* fetch([{ title: "Bells", open: "10" }])
+    expect(yield* fetch([{ title: "Bells and more" }])).toEqual([])
+    const refusal = [{ code: "rest_forbidden", message: "no" }]
+    for (const _ of [1, 2]) {
+      expect(yield* fetch(refusal)).toMatchObject([{ code: "gone:document", subject: "bells" }])
+    }
+    expect(yield* fetch([{ title: "Bells", more: 1 }])).toEqual([])
+    expect(yield* fetch(refusal)).toHaveLength(1)
+    yield* accept({ code: "gone:document", subject: "bells", text: "" })
+    expect(yield* fetch(refusal)).toEqual([])
+  }).pipe(Effect.provide(NodeContext.layer))
+)
+
+it.effect("a field that is no list any more is named once, and not what was inside an object", () =>
+  Effect.gen(function* () {
+    const { fetch } = yield* sourceOf
+    const named = (tags: unknown, title: unknown) => rows(12).map(({ id }) => ({ id, tags, title }))
+    yield* fetch(named(["brass"], { de: "Glocke" }))
+    expect((yield* fetch(named({ 0: "brass", 2: "loud" }, "Glocke"))).map(({ subject }) => subject)).toEqual([
+      "bells/tags (list)",
+      "bells/title (object)"
+    ])
+    expect(yield* fetch(named([], { de: "Uhr" }))).toEqual([])
+  }).pipe(Effect.provide(NodeContext.layer))
+)

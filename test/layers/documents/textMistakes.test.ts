@@ -1,7 +1,12 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Either from "effect/Either"
 import * as FastCheck from "effect/FastCheck"
-import { endOfJson, findTwice, jsonMistake } from "../../../src/layers/documents/textMistakes.ts"
+import {
+  endOfJson,
+  findStrayMarks,
+  findTwice,
+  jsonMistake
+} from "../../../src/layers/documents/textMistakes.ts"
 
 const parseJsonText = (text: string) =>
   Either.try({ try: (): unknown => JSON.parse(text), catch: (error) => jsonMistake(text, error) })
@@ -47,6 +52,32 @@ describe("JSON that people edit", () => {
   it("is read to its end if it is 2 MB long and 50,000 levels deep", () => {
     const text = `[${"[".repeat(50_000)}"${"x".repeat(2_000_000)}"`
     expect(endOfJson(text)).toBe(text.length)
+  })
+})
+
+describe("the signs of lost letters and of another encoding", () => {
+  const foundIn = (text: string) => findStrayMarks(text).map(({ code }) => code)
+
+  it.each([
+    ["of Mac Roman", "Die M√ºhle von K√∂nig", "text:doubled"],
+    ["of Mac Roman", "The king‚Äôs bell", "text:doubled"],
+    ["of DOS", "Die M├╝hle, Gl├ñser", "text:doubled"],
+    ["half of an emoji", '{"title":"A party \\ud83c"}', "text:lost"],
+    ["question marks in words", "Schillerstra?e, M?hle, Gl?ckchen", "text:lost"],
+    ["nothing but question marks", "1,?????? ?? ?????", "text:lost"]
+  ])("are found: %s in %j", (_, text, code) => {
+    expect(foundIn(text)).toEqual([code])
+  })
+
+  it.each([
+    "√2 and √π and √(a)",
+    "├── a tree",
+    "‚Ärzte‘",
+    '"A party \\ud83c\\udf89"',
+    "Why?because. Really?no. https://a.example/watch?v=abc see?page=2 /a?b=c a?b.c",
+    "What??? Really?? ??"
+  ])("are in no other text: %j", (text) => {
+    expect(foundIn(text)).toEqual([])
   })
 })
 

@@ -55,7 +55,7 @@ export interface FolderLook {
 
 /** The temporary and permanent files of the operating system, editors and browsers. */
 const ignored =
-  /^\.|^~\$|~$|\.(?:tmp|temp|part|partial|filepart|crdownload|opdownload|download|aria2|!sync|swp)$|^(?:thumbs\.db|ehthumbs(?:_vista)?\.db|desktop\.ini|icon\r|\$recycle\.bin|system volume information|#recycle|#snapshot|~snapshot|@recycle|@recently-snapshot|network trash folder|temporary items|recycler|trashbox|found\.\d{3}|lost\+found|__macosx|@eadir|@tmp|picasa\.ini|zbthumbnail\.info)$/i
+  /^\.|^~\$|~$|\.(?:tmp|temp|part|partial|filepart|crdownload|opdownload|download|aria2|!sync|!ut|!qb|swp)$|^#.*#$|\.sb-[\da-f]{8}-\w{6}$|^\(a document being saved by .*\)$|^(?:thumbs\.db|ehthumbs(?:_vista)?\.db|desktop\.ini|icon\r|\$recycle\.bin|system volume information|#recycle|#snapshot|~snapshot|@recycle|@recently-snapshot|network trash folder|temporary items|recycler|trashbox|found\.\d{3}|lost\+found|__macosx|@eadir|@tmp|picasa\.ini|zbthumbnail\.info)$/i
 
 /** Vitrine's own file for the editors. It is never content, for any options. */
 export const problemsName = "VITRINE-PROBLEMS.txt"

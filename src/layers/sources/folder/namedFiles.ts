@@ -73,8 +73,10 @@ const namesFile = (cell: string): boolean =>
   cell.length <= maxLength &&
   !scheme.test(cell) &&
   !isElsewhere(cell) &&
-  !/[\r\n\v]/.test(bare(cell)) &&
-  isShownType(unquoted(visible(cell)).replace(/[?#]\S*$/, ""))
+  // Several files in a cell are named as one that is missing.
+  bare(cell)
+    .split(/[\r\n\v]+/)
+    .every((line) => isShownType(unquoted(visible(line)).replace(/[?#]\S*$/, "")))
 
 /** The most listed files. */
 const maxListed = 10

@@ -29,7 +29,16 @@ import {
   type Requests
 } from "../../httpClient/Requests.ts"
 import { type JsonDocumentOptions, type JsonSourceConfig, JsonSourceOptions } from "./JsonSourceOptions.ts"
-import { nextLink, nextPage, type StatedCount, sizeAsked, statedCount, valueAt, whatIs } from "./nextPage.ts"
+import {
+  namesNext,
+  nextLink,
+  nextPage,
+  type StatedCount,
+  sizeAsked,
+  statedCount,
+  valueAt,
+  whatIs
+} from "./nextPage.ts"
 
 /**
  * A source of content for the content plugin's `sources`.
@@ -230,7 +239,11 @@ const readWhole = Effect.fnUntraced(function* (
   const stated = Either.getOrElse(statedCount(document, answer, records), (): StatedCount => ({}))
   if (stated.total !== undefined && stated.total > records) {
     yield* noticeMore(records, stated.total)
-  } else if (total !== false && Array.isArray(value) && nextLink(headers) !== undefined) {
+  } else if (
+    total !== false &&
+    Array.isArray(value) &&
+    (nextLink(headers) !== undefined || (stated.total === undefined && namesNext(json)))
+  ) {
     yield* noticeMore(records, undefined)
   }
   return value
@@ -275,6 +288,10 @@ const readPages = (ask: Ask, name: string, document: JsonDocumentOptions) => {
       read: progress.read + items.length
     }
     const next = yield* Effect.mapError(nextPage(document, current), failed)
+    const isMissing = document.next !== undefined && Either.isLeft(valueAt(current.json, document.next))
+    if (isMissing && Option.isNone(next) && document.total !== false && namesNext(current.json)) {
+      yield* noticeMore(current.read, undefined)
+    }
     return {
       ...stated,
       items,

@@ -43,6 +43,18 @@ export const nextPage = (document: JsonDocumentOptions, page: ReadPage): Next =>
 /** The link to the next page in the header of a response. */
 export const nextLink = ({ link = "" }: ReadPage["headers"]): string | undefined => linkOf(link, "next")
 
+/** Whether a response names a next page, outside of lists. */
+export const namesNext = (json: unknown, depth = 3): boolean =>
+  Predicate.isReadonlyRecord(json) &&
+  Object.entries(json).some(([name, value]) => {
+    const next = Predicate.isReadonlyRecord(value) ? value.href : value
+    return nextName.test(name) && (Predicate.isString(next) || Predicate.isNumber(next))
+      ? next !== ""
+      : depth > 0 && namesNext(value, depth - 1)
+  })
+
+const nextName = /^(?:@odata\.)?next(?:_?page)?(?:_?(?:link|url|uri|cursor|token|offset))?$/i
+
 /** The number of records in a request, if it is known. */
 export const sizeAsked = ({ size, url }: JsonDocumentOptions): number | undefined =>
   size === undefined ? undefined : parameterOf(url, size)
