@@ -6,12 +6,18 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { errorCode } from "../../internal/serializeError.ts"
+import { isCertificateProblem } from "../httpClient/httpFailure.ts"
 import type { RequestFailed } from "../httpClient/Requests.ts"
 
 /** Statuses of a receiver that is away or has too much to do. All others refuse the post. */
 const unavailable: ReadonlySet<number> = new Set([408, 425, 429, 502, 503, 504])
 
-/** There was no connection. */
+/** There was no connection, or none that was secure. */
+const isUnconnected = (cause: unknown): boolean => {
+  const code = errorCode(cause)
+  return unconnected.has(code) || code?.startsWith("ERR_SSL_") === true || isCertificateProblem(cause)
+}
+
 const unconnected: ReadonlySet<string | undefined> = new Set([
   "EAI_AGAIN",
   "ECONNREFUSED",
@@ -26,7 +32,7 @@ export const outcomeOf = (
   timeout: number
 ) => ({
   isRefused: status !== undefined && !unavailable.has(status),
-  isLost: status === undefined ? unconnected.has(errorCode(cause)) : status !== 504,
+  isLost: status === undefined ? isUnconnected(cause) : status !== 504,
   reason:
     redirectsTo !== undefined
       ? `it redirects to ${redirectsTo}, which alerts do not follow: set the new address as "url"`

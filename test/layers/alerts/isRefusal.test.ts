@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
-import { isRefusal } from "../../../src/layers/alerts/isRefusal.ts"
+import { isRefusal, outcomeOf } from "../../../src/layers/alerts/isRefusal.ts"
+import { RequestFailed } from "../../../src/layers/httpClient/Requests.ts"
 
 describe("a receiver that responds with a success", () => {
   it.each([
@@ -50,4 +51,23 @@ describe("a receiver that responds with a success", () => {
   ])("accepts the alert otherwise: %s", (body) => {
     expect(isRefusal(body)).toBe(false)
   })
+})
+
+describe("a post that failed without a response", () => {
+  const failedBy = (code: string) => {
+    const cause = Object.assign(new Error("no"), { code })
+    return outcomeOf(new RequestFailed({ url: "", detail: "no", isTransient: true, cause }), 1000).isLost
+  }
+
+  it.each([
+    "ECONNREFUSED",
+    "ENOTFOUND",
+    "CERT_HAS_EXPIRED",
+    "ERR_TLS_CERT_ALTNAME_INVALID",
+    "ERR_SSL_WRONG_VERSION_NUMBER"
+  ])("surely did not arrive if there was no connection: %s", (code) => expect(failedBy(code)).toBe(true))
+
+  it.each(["ECONNRESET", "UND_ERR_SOCKET"])("may have arrived otherwise: %s", (code) =>
+    expect(failedBy(code)).toBe(false)
+  )
 })
