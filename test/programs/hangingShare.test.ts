@@ -52,6 +52,8 @@ it.scoped(
       expect(yield* fetch).toContain("this folder has not responded for 30 seconds")
       share.hangs = false
       for (const respond of share.responds) respond()
+      // The calls of the next second were refused too.
+      yield* TestClock.adjust("1 second")
       expect(yield* fetch).toContain(
         ".env is in this folder, and everybody who can read the content could read this file"
       )
