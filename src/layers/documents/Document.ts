@@ -2,6 +2,7 @@
  * A document of a source, before it is saved: its content, its first page, its steps, and places in it for messages.
  */
 import { join } from "node:path"
+import * as FileSystem from "@effect/platform/FileSystem"
 import * as Chunk from "effect/Chunk"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -10,6 +11,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { linkOrCopyAll } from "../../files/fileBatch.ts"
+import { remove } from "../../files/systemError.ts"
 import { english } from "../../internal/englishMistakes.ts"
 import { at, type Mistake, mistake } from "../../internal/mistake.ts"
 import type { MistakePlace } from "../../internal/mistakeParts.ts"
@@ -145,6 +147,12 @@ export const takeOver = (
   { directory, previous }: Pick<FetchTarget, "directory" | "previous">,
   files: ReadonlyArray<string>
 ) => Effect.flatMap(previous, (before) => linkOrCopyAll(files, before.directory, directory))
+
+/** Removes the files of an earlier try. */
+export const empty = (directory: string) =>
+  Effect.flatMap(FileSystem.FileSystem, (fs) =>
+    Effect.zipRight(remove(directory), fs.makeDirectory(directory, { recursive: true }))
+  ).pipe(Effect.ignore)
 
 /** A place in the documents of a source. */
 export const Place = Schema.Struct({

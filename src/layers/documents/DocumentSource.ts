@@ -6,7 +6,7 @@
  * <source id>/<document>.json    an array of records, or one value
  * ```
  */
-import * as FileSystem from "@effect/platform/FileSystem"
+import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
@@ -17,7 +17,6 @@ import * as Ref from "effect/Ref"
 import type * as Scope from "effect/Scope"
 import { fileKey } from "../../files/fileName.ts"
 import { sha256OfText } from "../../files/sha256.ts"
-import { remove } from "../../files/systemError.ts"
 import { withoutParentSpan } from "../../internal/background.ts"
 import { sumCounts } from "../../internal/contentCounts.ts"
 import type { MistakePlace } from "../../internal/mistakeParts.ts"
@@ -37,6 +36,7 @@ import { Refused, withinBudget } from "./budget.ts"
 import {
   type Document,
   type DocumentsError,
+  empty,
   type FailedIn,
   failedIn,
   firstPage,
@@ -370,12 +370,12 @@ export const make = Effect.fnUntraced(function* <
           waiting: (wait) => Effect.zipRight(outer.waiting(wait), progress.waiting(wait))
         })
       })
-      const reading = Effect.zipRight(empty(target.directory), withWarnings(opening))
+      const reading = withWarnings(opening)
       const [{ areTagsNew, fetched, found, read, ...saved }, noticed] = yield* Effect.catchIf(
         reading,
         // The documents have fresh links.
         (error) => error instanceof LinkExpired,
-        () => reading
+        () => Effect.zipRight(empty(target.directory), reading)
       )
       const isCheck = target.isCheck === true
       const given = [...noticed, ...saved.warnings].map(withoutSecrets)
@@ -439,12 +439,6 @@ const addUp = (a: FetchedAttachments, b: FetchedAttachments): FetchedAttachments
 /** The fingerprint of files from the digests of their contents, independent of their order. */
 const fingerprintOf = (files: ReadonlyArray<{ readonly name: string; readonly digest: string }>): string =>
   sha256OfText(JSON.stringify(files.map(({ digest, name }) => [name, digest].join("/")).sort()))
-
-/** Removes the files of an earlier try. */
-const empty = (directory: string) =>
-  Effect.flatMap(FileSystem.FileSystem, (fs) =>
-    Effect.zipRight(remove(directory), fs.makeDirectory(directory, { recursive: true }))
-  ).pipe(Effect.ignore)
 
 /** Checks that no two documents have the same file, and that all expectations are about existing documents. */
 const checkNames = (

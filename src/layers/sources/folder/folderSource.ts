@@ -29,7 +29,7 @@ import {
   type FetchTarget
 } from "../../../services/ContentSource.ts"
 import { SourceError } from "../../../services/SourceError.ts"
-import { type Document, Keys, Value } from "../../documents/Document.ts"
+import { type Document, empty, Keys, Value } from "../../documents/Document.ts"
 import {
   type DocumentConfig,
   DocumentKeys,
@@ -201,6 +201,7 @@ const make = Effect.fnUntraced(function* (options: FolderOptions) {
     if (isBuildNeeded) yield* checkBuild(look, target)
     yield* checkNames(found, options)
     yield* checkFiles(found.others)
+    yield* empty(target.directory)
     return yield* documentSource.fetch({ ...target, ...found })
   })
 
@@ -382,10 +383,10 @@ const ownFiles = Effect.fnUntraced(function* (
 
 /** An empty picture or film is the result of an interrupted copy. */
 const checkFiles = (files: ReadonlyArray<FolderFile>): Effect.Effect<void, SourceError> => {
-  const empty = files.find(({ path, size }) => size === 0 && isShownType(path))
-  return empty === undefined
+  const unfinished = files.find(({ path, size }) => size === 0 && isShownType(path))
+  return unfinished === undefined
     ? Effect.void
-    : failureAbout(mistake("file:empty", { name: printablePath(empty.path) }))
+    : failureAbout(mistake("file:empty", { name: printablePath(unfinished.path) }))
 }
 
 /** The spreadsheets at the top of the folder whose names are no document's name, by their names. */
