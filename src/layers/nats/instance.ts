@@ -38,47 +38,62 @@ export interface Commands {
   readonly execute: (command: Command) => Effect.Effect<unknown, DispatchError>
 }
 
+type Running = FiberMap.FiberMap<string>
+
+const onDispatch = (
+  running: Running,
+  { execute }: Commands,
+  message: Msg,
+  command: Command,
+  limit: number
+): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    if ((yield* FiberMap.size(running)) >= maxCommands) {
+      message.respond(encodeResult(Either.left(notRun(command, "busy"))))
+      return
+    }
+    const respond = (result: Either.Either<unknown, DispatchError>) =>
+      Effect.sync(() => message.respond(withinLimit(command, result, limit)))
+    yield* FiberMap.run(
+      running,
+      message.reply ?? "",
+      Effect.flatMap(Effect.either(execute(command)), respond)
+    )
+  })
+
+/** Answers a request of another instance. */
+const onRequest = (
+  running: Running,
+  commands: Commands,
+  message: Msg,
+  request: Request,
+  limit: number
+): Effect.Effect<void> => {
+  switch (request.do) {
+    case "dispatch":
+      return onDispatch(running, commands, message, request.command, limit)
+    case "cancel":
+      return FiberMap.remove(running, request.id)
+    case "isRunning":
+      return Effect.map(FiberMap.has(running, request.id), (isRunning) => {
+        message.respond(encodeMessage(isRunning))
+      })
+    case "isHeld":
+      return Effect.sync(() => void message.respond(encodeMessage(commands.has(request.type))))
+  }
+}
+
 export const makeInstance = Effect.fnUntraced(function* (
   { prefix, traffic }: StreamOptions & { readonly traffic: Traffic },
-  { execute, has }: Commands
+  commands: Commands
 ) {
   const id = randomUUID()
   const subjectOf = (instance: string) => `${prefix}.instance.${instance}`
   const send = ({ connection }: Session, instance: string, data: Uint8Array, options?: PublishOptions) =>
     attempt(() => connection.publish(subjectOf(instance), data, options))
-  const running = yield* FiberMap.make<string>()
+  const running: Running = yield* FiberMap.make<string>()
   const runFork = Runtime.runFork(yield* Effect.runtime())
   const subscribed = new WeakSet<Session>()
-
-  const onDispatch = (message: Msg, command: Command, limit: number) =>
-    Effect.gen(function* () {
-      if ((yield* FiberMap.size(running)) >= maxCommands) {
-        message.respond(encodeResult(Either.left(notRun(command, "busy"))))
-        return
-      }
-      const respond = (result: Either.Either<unknown, DispatchError>) =>
-        Effect.sync(() => message.respond(withinLimit(command, result, limit)))
-      yield* FiberMap.run(
-        running,
-        message.reply ?? "",
-        Effect.flatMap(Effect.either(execute(command)), respond)
-      )
-    })
-
-  const onRequest = (message: Msg, request: Request, limit: number): Effect.Effect<void> => {
-    switch (request.do) {
-      case "dispatch":
-        return onDispatch(message, request.command, limit)
-      case "cancel":
-        return FiberMap.remove(running, request.id)
-      case "isRunning":
-        return Effect.map(FiberMap.has(running, request.id), (isRunning) => {
-          message.respond(encodeMessage(isRunning))
-        })
-      case "isHeld":
-        return Effect.sync(() => void message.respond(encodeMessage(has(request.type))))
-    }
-  }
 
   /** Makes the instance reachable in a session. Runs before later requests of the session. */
   const subscribe = (session: Session) =>
@@ -92,7 +107,7 @@ export const makeInstance = Effect.fnUntraced(function* (
           if (error === null) {
             const request = decodeRequest(message.data)
             if (Option.isSome(request)) {
-              runFork(onRequest(message, request.value, limitOf(session)))
+              runFork(onRequest(running, commands, message, request.value, limitOf(session)))
             }
           }
         }
