@@ -41,6 +41,23 @@ const patienceMs = 10_000
 /** How long such a version may load, in milliseconds. */
 const loadLimitMs = 300_000
 
+/** Shows the loaded version. If this fails, the screen may have parts of both versions, so the version before is shown again. */
+const showOrReturn = <Loaded>(
+  show: (loaded: Loaded, version: Version) => void,
+  loaded: Loaded,
+  version: Version,
+  before: Shown<Loaded> | undefined
+) => {
+  try {
+    show(loaded, version)
+  } catch (error) {
+    if (before) {
+      show(before.loaded, before.version)
+    }
+    throw error
+  }
+}
+
 export const makeSwap = <Loaded>({
   canSwap = () => true,
   changed,
@@ -90,15 +107,7 @@ export const makeSwap = <Loaded>({
     if (signal.aborted) {
       return
     }
-    try {
-      show(loaded, version)
-    } catch (error) {
-      // `show` failed, so the screen may have parts of both versions.
-      if (shown) {
-        show(shown.loaded, shown.version)
-      }
-      throw error
-    }
+    showOrReturn(show, loaded, version, shown)
     shown = { manifest, version, loaded, used, isCached: !!kept }
     behindSince = performance.now()
     problem = reported
