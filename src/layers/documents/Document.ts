@@ -15,14 +15,14 @@ import { remove } from "../../files/systemError.ts"
 import { english } from "../../internal/englishMistakes.ts"
 import { at, type Mistake, mistake } from "../../internal/mistake.ts"
 import type { MistakePlace } from "../../internal/mistakeParts.ts"
-import { partsOf } from "../../internal/nextTurn.ts"
+import { makeGiveWay, partsOf } from "../../internal/nextTurn.ts"
 import { excerpt, printableLine } from "../../internal/printable.ts"
 import type { RecordKey } from "../../internal/recordKey.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 import type { FetchTarget, PreviousContent } from "../../services/ContentSource.ts"
 import { SourceError } from "../../services/SourceError.ts"
 import { Refused } from "./budget.ts"
-import { asJson, maxDetail } from "./jsonValues.ts"
+import { asJson, type JsonObject, maxDetail } from "./jsonValues.ts"
 import { failureAbout } from "./warnings.ts"
 
 /**
@@ -127,6 +127,54 @@ export const wholeOf = <E>(content: DocumentContent<E>): Effect.Effect<unknown, 
       return Effect.map(content.keys, ({ value }) => value)
     case "Records":
       return listOf(content.pages)
+  }
+}
+
+/** A change of a document, for one time that it is read. */
+export interface Change {
+  readonly records: (page: ReadonlyArray<unknown>) => ReadonlyArray<unknown>
+  /** For a value that is no list. */
+  readonly value: (value: unknown) => unknown
+  /** For an object made from records. */
+  readonly keys: (value: JsonObject) => JsonObject
+  readonly end: Effect.Effect<void>
+}
+
+/** The content, changed while it is read; a list in memory some records at a time. */
+export const changed = <E, E2>(
+  content: DocumentContent<E>,
+  begin: Effect.Effect<Change, E2>
+): DocumentContent<E | E2> => {
+  const inPages = <E3>(pages: Stream.Stream<ReadonlyArray<unknown>, E3>) =>
+    Stream.unwrap(
+      Effect.map(begin, ({ end, records }) => Stream.concat(Stream.map(pages, records), Stream.execute(end)))
+    )
+  const once = <A>(change: (changes: Change) => A): Effect.Effect<A, E2> =>
+    Effect.flatMap(begin, (changes) =>
+      Effect.zipLeft(
+        Effect.sync(() => change(changes)),
+        changes.end
+      )
+    )
+  switch (content._tag) {
+    case "Records":
+      return Records({ pages: inPages(content.pages) })
+    case "Keys":
+      return Keys({
+        keys: Effect.flatMap(content.keys, (keys) =>
+          once((change) => ({ ...keys, value: change.keys(keys.value) }))
+        )
+      })
+    case "Value": {
+      const giveWay = makeGiveWay()
+      return Value({
+        value: Effect.flatMap(content.value, (value) =>
+          Array.isArray(value)
+            ? listOf(inPages(Stream.tap(pagesOf(value), () => giveWay)))
+            : once((change) => change.value(value))
+        )
+      })
+    }
   }
 }
 

@@ -5,7 +5,6 @@ import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import * as Stream from "effect/Stream"
 import { mistake } from "../../internal/mistake.ts"
 import { documentName, expects } from "../../internal/Options.ts"
 import { excerpt } from "../../internal/printable.ts"
@@ -14,12 +13,11 @@ import type { SourceError } from "../../services/SourceError.ts"
 import type { Warning } from "../../services/Warning.ts"
 import { counted } from "./budget.ts"
 import {
+  type Change,
+  changed,
   type Document,
-  type DocumentContent,
   type FailedIn,
-  Keys,
   type LinkedSource,
-  Records,
   Value,
   wholeOf
 } from "./Document.ts"
@@ -58,50 +56,15 @@ export const linkRecords = Effect.fnUntraced(function* <E>(
   }
   const seen = new Set<string>()
 
-  /** Reads something with the linked records, and then warns about ids without a record. */
-  const linking = <A, E2>(
-    read: (resolve: Pick<Resolving, "resolve" | "resolveIn">) => Effect.Effect<A, E2>
-  ): Effect.Effect<A, E | E2 | SourceError> =>
-    Effect.flatMap(resolving, ({ warnings, ...resolve }) =>
-      Effect.tap(read(resolve), () => notice(warnings()))
-    )
-
-  const resolving = Effect.forEach(Object.entries(links), ([field, target]) =>
+  const linking = Effect.forEach(Object.entries(links), ([field, target]) =>
     Effect.map(held.get(target) ?? nothing, ({ records }) => ({ field, target, records }))
-  ).pipe(Effect.map((targets) => makeResolving(targets, seen)))
-
-  const link = (content: DocumentContent<E | SourceError>): DocumentContent<E | SourceError> => {
-    switch (content._tag) {
-      case "Records":
-        return Records({
-          pages: Stream.unwrap(
-            Effect.map(resolving, ({ resolve, warnings }) =>
-              Stream.concat(
-                Stream.map(content.pages, (page) => page.map(resolve)),
-                Stream.execute(Effect.suspend(() => notice(warnings())))
-              )
-            )
-          )
-        })
-      case "Value":
-        return Value({
-          value: linking(({ resolve }) =>
-            Effect.map(content.value, (value) => (Array.isArray(value) ? value.map(resolve) : resolve(value)))
-          )
-        })
-      case "Keys":
-        return Keys({
-          keys: linking(({ resolveIn }) =>
-            Effect.map(content.keys, (keys) => ({ ...keys, value: resolveIn(keys.value) }))
-          )
-        })
-    }
-  }
+  ).pipe(Effect.map((targets) => makeLinking(targets, seen)))
 
   return {
     documents: documents.map((document) => {
       const records = held.get(document.name)
-      return { ...document, content: link(records === undefined ? document.content : contentOf(records)) }
+      const content = records === undefined ? document.content : contentOf(records)
+      return { ...document, content: changed(content, linking) }
     }),
     end: Effect.suspend(() =>
       notice(
@@ -147,15 +110,13 @@ interface Target {
   readonly records: ReadonlyMap<string, unknown>
 }
 
-type Resolving = ReturnType<typeof makeResolving>
-
 /** How many ids without a record a warning lists. */
 const maxNamed = 5
 
 const nothingLost = { count: 0, named: new Set<string>() }
 
-/** Resolves the links of one document. Adds the fields that occur to `seen`. */
-const makeResolving = (targets: ReadonlyArray<Target>, seen: Set<string>) => {
+/** Resolves the links of one document, and then warns about ids without a record. Adds the fields that occur to `seen`. */
+const makeLinking = (targets: ReadonlyArray<Target>, seen: Set<string>): Change => {
   const lost = new Map<string, { readonly count: number; readonly named: ReadonlySet<string> }>()
 
   const resolveIn = (record: JsonObject): JsonObject => {
@@ -171,16 +132,21 @@ const makeResolving = (targets: ReadonlyArray<Target>, seen: Set<string>) => {
     return linked.length === 0 ? record : { ...record, ...Object.fromEntries(linked) }
   }
 
+  const resolve = (record: unknown) => (Predicate.isReadonlyRecord(record) ? resolveIn(record) : record)
+
+  const warnings = () =>
+    targets.flatMap(({ field, target }) => {
+      const { count, named } = lost.get(field) ?? nothingLost
+      if (count === 0) return []
+      const ids = [...named].map(excerpt)
+      return [warn("links:lost", field, { name: field, target, count, ids, hasMore: count > maxNamed })]
+    })
+
   return {
-    resolveIn,
-    resolve: (record: unknown) => (Predicate.isReadonlyRecord(record) ? resolveIn(record) : record),
-    warnings: () =>
-      targets.flatMap(({ field, target }) => {
-        const { count, named } = lost.get(field) ?? nothingLost
-        if (count === 0) return []
-        const ids = [...named].map(excerpt)
-        return [warn("links:lost", field, { name: field, target, count, ids, hasMore: count > maxNamed })]
-      })
+    records: (page) => page.map(resolve),
+    value: resolve,
+    keys: resolveIn,
+    end: Effect.suspend(() => notice(warnings()))
   }
 }
 

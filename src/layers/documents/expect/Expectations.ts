@@ -13,14 +13,13 @@ import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { mistake } from "../../../internal/mistake.ts"
-import { makeGiveWay } from "../../../internal/nextTurn.ts"
 import { countText } from "../../../internal/readable.ts"
 import { defaultKey, recordId } from "../../../internal/recordKey.ts"
 import type { DocumentSchema, PreviousContent } from "../../../services/ContentSource.ts"
 import { SourceError } from "../../../services/SourceError.ts"
 import type { Warning } from "../../../services/Warning.ts"
 import { violationText } from "../../status/contentText.ts"
-import { type Document, fileBefore, listOf, pagesOf, Records, textPlaceOf, Value } from "../Document.ts"
+import { type Change, changed, type Document, fileBefore, textPlaceOf } from "../Document.ts"
 import { readKeys, readRecords } from "../documentFile.ts"
 import type { JsonObject } from "../jsonValues.ts"
 import { notice, placed, warn } from "../warnings.ts"
@@ -56,9 +55,12 @@ export const makeExpectations = (
     /** The document with the numbers, `true` and `false` of texts, where they are expected. */
     typed: <E>(document: Document<E>): Document<E> => {
       const typed = typedRecord(expectationOf(document.name) ?? {})
-      return typed === undefined
-        ? document
-        : withPages(document, (pages) => Stream.map(pages, (page) => page.map(typed)), typed)
+      if (typed === undefined) return document
+      const change = { records: (page: ReadonlyArray<unknown>) => page.map(typed), value: typed }
+      return {
+        ...document,
+        content: changed(document.content, Effect.succeed({ ...change, keys: identity, end: Effect.void }))
+      }
     },
 
     /** The document without the records that may be left out. The fields of `links` are not checked. */
@@ -70,12 +72,15 @@ export const makeExpectations = (
       const { fields, leaveOut: share = 0 } = expectationOf(document.name) ?? {}
       if (share === 0 || fields === undefined) return document
       const { name } = document
-      return leavingOut(document, {
-        share,
-        begin: () => makeTableCheck({ holds: "records", unjudged: links, ...checked(document) }, { fields }),
-        fieldsOf,
-        ended: (found) => (found === undefined ? tooMany.delete(name) : tooMany.set(name, found))
-      })
+      const leavingOut = Effect.sync(() =>
+        begin(document, {
+          share,
+          check: makeTableCheck({ holds: "records", unjudged: links, ...checked(document) }, { fields }),
+          fieldsOf,
+          ended: (found) => (found === undefined ? tooMany.delete(name) : tooMany.set(name, found))
+        })
+      )
+      return { ...document, content: changed(document.content, leavingOut) }
     },
 
     /** A new check of a table, for each time that it is read. */
@@ -123,49 +128,17 @@ interface TooManyLeftOut {
 interface LeavingOut {
   /** The largest share of the records, from 0 to 1. */
   readonly share: number
-  readonly begin: () => TableCheck
+  readonly check: TableCheck
   readonly fieldsOf: (record: JsonObject) => JsonObject
   /** Called at the end of each read; `undefined` if few enough records are left out. */
   readonly ended: (tooMany: TooManyLeftOut | undefined) => void
 }
 
-/** The document without the records that fail the check. A document that is one value stays as it is. */
-const leavingOut = <E>(document: Document<E>, options: LeavingOut): Document<E> =>
-  withPages(document, (pages) =>
-    Stream.suspend(() => {
-      const { end, keep } = begin(document, options)
-      return Stream.concat(Stream.map(pages, keep), Stream.execute(end))
-    })
-  )
-
-type Pages<E> = Stream.Stream<ReadonlyArray<unknown>, E>
-
-/** The document with other pages, or another value if it is no list. */
-const withPages = <E>(
-  document: Document<E>,
-  change: (pages: Pages<E>) => Pages<E>,
-  changeOne: (value: unknown) => unknown = identity
-): Document<E> => {
-  const { content } = document
-  switch (content._tag) {
-    case "Keys":
-      return document
-    case "Records":
-      return { ...document, content: Records({ pages: change(content.pages) }) }
-    case "Value": {
-      const giveWay = makeGiveWay()
-      const value = Effect.flatMap(content.value, (value) =>
-        Array.isArray(value)
-          ? listOf(change(Stream.tap(pagesOf(value), () => giveWay)))
-          : Effect.succeed(changeOne(value))
-      )
-      return { ...document, content: Value({ value }) }
-    }
-  }
-}
-
-const begin = ({ file: name, key }: Document<unknown>, { begin, ended, fieldsOf, share }: LeavingOut) => {
-  const check = begin()
+/** Leaves out the records that fail the check. A document that is one value stays as it is. */
+const begin = (
+  { file: name, key }: Document<unknown>,
+  { check, ended, fieldsOf, share }: LeavingOut
+): Change => {
   const idOf = recordId(key ?? defaultKey)
   const warnings: Array<Warning> = []
   let total = 0
@@ -185,7 +158,9 @@ const begin = ({ file: name, key }: Document<unknown>, { begin, ended, fieldsOf,
   }
 
   return {
-    keep: (page: ReadonlyArray<unknown>) => page.filter(isKept),
+    records: (page) => page.filter(isKept),
+    value: identity,
+    keys: identity,
     end: Effect.suspend(() => {
       const isTooMany = count > mostOf(share, total)
       ended(isTooMany ? { check, count, total } : undefined)
