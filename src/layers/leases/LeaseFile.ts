@@ -121,32 +121,27 @@ export const write = (file: string, lease: LeaseContent, staging: string) => {
 /** Renews an existing lease of this size: changes only the time of the file. */
 export const touch = Effect.fnUntraced(function* (file: string, lease: LeaseContent, size: bigint) {
   const fs = yield* FileSystem.FileSystem
-  const { monotonic, wall } = yield* now
-  yield* fs.utimes(file, new Date(wall), new Date(wall)).pipe(mapDiskError("write", file))
-  return {
-    changedAt: wall,
-    modifiedAt: wall,
-    size,
-    isSettled: true,
-    takenAt: monotonic,
-    renewedAt: monotonic,
-    lease: Option.some(lease)
-  } satisfies LeaseFile
+  const taken = yield* takenNow(lease, size)
+  const at = new Date(taken.modifiedAt)
+  yield* fs.utimes(file, at, at).pipe(mapDiskError("write", file))
+  return taken
 })
 
 /** A lease that is only in memory. */
 export const unwritten = (lease: LeaseContent) =>
+  Effect.map(takenNow(lease, 0n), (taken): LeaseFile => ({ ...taken, isSettled: false, isUnwritten: true }))
+
+const takenNow = (lease: LeaseContent, size: bigint) =>
   Effect.map(
     now,
     ({ monotonic, wall }): LeaseFile => ({
       changedAt: wall,
       modifiedAt: wall,
-      size: 0n,
-      isSettled: false,
-      renewedAt: monotonic,
+      size,
+      isSettled: true,
       takenAt: monotonic,
-      lease: Option.some(lease),
-      isUnwritten: true
+      renewedAt: monotonic,
+      lease: Option.some(lease)
     })
   )
 

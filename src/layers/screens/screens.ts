@@ -216,44 +216,41 @@ function* problemsOf(
 ): Generator<Problem> {
   const { id, isExpected, lastReport, name, since, word } = screen
   const { restarts = 0, runs = [] } = lastReport ?? {}
-  const problem = (code: string, text: string): Problem => ({
+  const problem = (code: string, text: string, since?: string): Problem => ({
     code,
     severity: isExpected ? "error" : "warning",
     subject: id,
-    text: `Screen ${name} ${text}`
+    text: `Screen ${name} ${text}`,
+    since
   })
-  const begun = { since }
   const lasts = (millis: number) => since === undefined || hasPassed(millis, Date.parse(since), now)
 
   if (word === "behind") {
     const text = `has been behind since ${since}: it still shows version ${lastReport?.versionId}. If this continues, load its page again`
-    yield { ...problem("screen:behind", text), severity: "warning", ...begun }
+    yield { ...problem("screen:behind", text, since), severity: "warning" }
   }
   if (word === "problem" && lastReport?.problem !== undefined) {
-    yield {
-      ...problem("screen:problem", `has had a problem since ${since}: ${lastReport.problem}`),
-      ...begun
-    }
+    yield problem("screen:problem", `has had a problem since ${since}: ${lastReport.problem}`, since)
   }
   if (word === "hidden" && lasts(hiddenMs)) {
     const text =
       lastReport?.visible === false
         ? "is hidden: close what is in front of its page, or show its window"
         : "is hidden: its page no longer draws anything. Load the page again"
-    yield { ...problem("screen:hidden", text), ...begun }
+    yield problem("screen:hidden", text, since)
   }
   if (word === "silent" && isExpected && isMissed(lastReport, since, now, knownSince)) {
     const text = `last reported at ${since}: check that it is on, and start its page or program again`
-    yield { ...problem("screen:silent", text), ...begun }
+    yield problem("screen:silent", text, since)
   }
   const isSettled = now - knownSince >= settlingMs
   if (word === "closed" && isExpected && isSettled && lasts(settlingMs)) {
-    yield { ...problem("screen:closed", `was closed at ${since}: start its page or program again`), ...begun }
+    yield problem("screen:closed", `was closed at ${since}: start its page or program again`, since)
   }
   if (word === "never seen" && isSettled) {
     const address = `${page ?? "its page with "}?screen=${encodeURIComponent(id)}`
     const text = `has shown nothing yet: open ${address}, or start its program with the id ${JSON.stringify(id)} (the "consumerId" of its ack)`
-    yield { ...problem("screen:never-seen", text), ...begun }
+    yield problem("screen:never-seen", text, since)
   }
   if (runs.length > 0) {
     const text = `has ${runs.length} pages or programs with its id: ${runs.map(runText).join("; ")}. Close all except one, or give each its own id`

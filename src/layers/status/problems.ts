@@ -2,7 +2,6 @@
  * Problems of a controller: which continue, begin, change, end or are no longer watched between two checks, and which
  * somebody has muted for a while. Muted problems are listed, but raise no alert and do not affect the health. Pure.
  */
-import { identity } from "effect/Function"
 import * as Order from "effect/Order"
 import { movedTime, stepMs } from "../../internal/monotonicMillis.ts"
 import type { OwnedProblem, PluginReport } from "../../services/ControllerState.ts"
@@ -22,17 +21,18 @@ export const keyOf = ({ code, player = "", subject, text }: Problem): string =>
   [player, code, subject ?? text].join("\n")
 
 /** Problems that continue, by their keys. */
-export type StandingProblems<P extends Problem = Problem> = ReadonlyMap<string, P>
+export type StandingProblems = ReadonlyMap<string, Problem>
 
-export type ProblemChange =
-  /** A problem began, or it is there again after nobody had watched it. */
-  | { readonly _tag: "Begin"; readonly key: string; readonly problem: Problem; readonly isAgain: boolean }
-  /** A warning is an error now, or an error is a warning. */
-  | { readonly _tag: "Change"; readonly key: string; readonly problem: Problem; readonly isWorse: boolean }
-  /** Nobody watches the problem any more: `problem.unwatched` is the reason. */
-  | { readonly _tag: "Unwatched"; readonly key: string; readonly problem: Problem; readonly endedAt: string }
-  /** It was seen that the problem is over. `endedAt` is in ISO 8601, UTC. */
-  | { readonly _tag: "Over"; readonly key: string; readonly problem: Problem; readonly endedAt: string }
+/**
+ * `Begin`: a problem began, or it is there again after nobody had watched it. `Change`: a warning is an error now, or an
+ * error is a warning. `Unwatched`: nobody watches it any more, for the reason `problem.unwatched`. `Over`: it was seen that
+ * the problem is over. `endedAt` is in ISO 8601, UTC.
+ */
+export type ProblemChange = { readonly problem: Problem } & (
+  | { readonly _tag: "Begin"; readonly isAgain: boolean }
+  | { readonly _tag: "Change"; readonly isWorse: boolean }
+  | { readonly _tag: "Unwatched" | "Over"; readonly endedAt: string }
+)
 
 /** The present problems, and the changes since the previous check. */
 export interface Found {
@@ -40,50 +40,29 @@ export interface Found {
   readonly changes: ReadonlyArray<ProblemChange>
 }
 
-/** The first of each key, up to the maximum. */
-const firstOf = <P>(all: ReadonlyArray<P>, problemOf: (one: P) => Problem): ReadonlyMap<string, P> => {
-  const standing = new Map<string, P>()
-  for (const one of all) {
-    const key = keyOf(problemOf(one))
-    if (!standing.has(key) && standing.size < maxProblems) {
-      standing.set(key, one)
-    }
-  }
-  return standing
-}
-
 /**
- * `problems` are the present ones, the most important first; `now` is in ISO 8601, UTC. If several have the same key,
- * the first is kept. A problem that is missing in a full list may continue.
+ * `problems` are the present ones, as in a view; `now` is in ISO 8601, UTC. A problem that is missing in a full list may
+ * continue.
  */
 export const compare = (before: StandingProblems, problems: ReadonlyArray<Problem>, now: string): Found => {
-  const standing = firstOf(problems, identity)
-  const changed = [...standing].flatMap(
-    ([key, problem]) => changeOf(key, before.get(key), problem, now) ?? []
-  )
+  const standing = new Map(problems.map((problem) => [keyOf(problem), problem]))
+  const changed = [...standing].flatMap(([key, problem]) => changeOf(before.get(key), problem, now) ?? [])
   const missing = [...before].filter(([key]) => !standing.has(key))
   if (standing.size >= maxProblems) {
     return { standing: new Map([...standing, ...missing].slice(0, maxRemembered)), changes: changed }
   }
-  const over = missing.map(([key, problem]): ProblemChange => ({ _tag: "Over", key, problem, endedAt: now }))
+  const over = missing.map(([, problem]): ProblemChange => ({ _tag: "Over", problem, endedAt: now }))
   return { standing, changes: [...over, ...changed] }
 }
 
-const changeOf = (
-  key: string,
-  before: Problem | undefined,
-  problem: Problem,
-  now: string
-): ProblemChange | undefined => {
+const changeOf = (before: Problem | undefined, problem: Problem, now: string): ProblemChange | undefined => {
   const wasWatched = before !== undefined && before.unwatched === undefined
   if (problem.unwatched !== undefined) {
-    return wasWatched ? { _tag: "Unwatched", key, problem, endedAt: now } : undefined
+    return wasWatched ? { _tag: "Unwatched", problem, endedAt: now } : undefined
   }
-  if (!wasWatched) {
-    return { _tag: "Begin", key, problem, isAgain: before !== undefined }
-  }
+  if (!wasWatched) return { _tag: "Begin", problem, isAgain: before !== undefined }
   const isWorse = problem.severity === "error"
-  return before.severity === problem.severity ? undefined : { _tag: "Change", key, problem, isWorse }
+  return before.severity === problem.severity ? undefined : { _tag: "Change", problem, isWorse }
 }
 
 /** A problem as in the state. */
@@ -181,9 +160,19 @@ export const unwatchedBy = (
   }
 }
 
+/** The first of each key, up to the maximum. */
+const firstOf = (all: ReadonlyArray<Owned>): ReadonlyMap<string, Owned> => {
+  const first = new Map<string, Owned>()
+  for (const owned of all) {
+    const key = keyOf(owned.problem)
+    if (!first.has(key) && first.size < maxProblems) first.set(key, owned)
+  }
+  return first
+}
+
 /**
  * Adds the time when each problem began, and how often it began. A problem that is missing, and of which `unwatched`
- * gives a reason, stays with this reason, behind the others. Errors come first. Otherwise as `compare`.
+ * gives a reason, stays with this reason, behind the others. Errors come first. If several have the same key, the first is kept.
  */
 export const remember = (
   before: Remembered,
@@ -192,7 +181,7 @@ export const remember = (
   unwatched: (missing: Owned) => string | undefined = () => undefined
 ): { readonly problems: ReadonlyArray<Standing>; readonly remembered: Remembered } => {
   const present = new Map(
-    [...firstOf(found, ({ problem }) => problem)].map(([key, { plugin, problem }]) => {
+    [...firstOf(found)].map(([key, { plugin, problem }]) => {
       const { firstSince, problem: known } = before.standing.get(key) ?? {}
       const count = known?.count ?? (before.over.get(key) ?? 0) + 1
       const stated = problem.since ?? known?.since ?? now

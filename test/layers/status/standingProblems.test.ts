@@ -193,23 +193,17 @@ describe("problems that are compared", () => {
     expect(compare(evening.standing, [], "at 4").changes).toMatchObject([{ _tag: "Over" }])
   })
 
-  it("are at most 256", () => {
-    const many = Array.from({ length: 1000 }, (_, index) => problemOf("lamp", String(index)))
-    expect(compare(none, many, "now").standing.size).toBe(maxProblems)
-  })
-
   it("are not over while a full list may leave them out", () => {
     const errors = Array.from({ length: maxProblems }, (_, index) =>
       warning(`e${index}`, { severity: "error" })
     )
     const begun = compare(new Map(), [warning("left"), warning("right")], "at 0")
-    const full = compare(begun.standing, [...errors, warning("left"), warning("right")], "at 1")
+    const full = compare(begun.standing, errors, "at 1")
     expect(full.changes.filter(({ _tag }) => _tag === "Over")).toEqual([])
     const after = compare(full.standing, [warning("right")], "at 2")
     expect(after.changes).toHaveLength(maxProblems + 1)
     expect(after.changes).toContainEqual({
       _tag: "Over",
-      key: keyOf(warning("left")),
       problem: warning("left"),
       endedAt: "at 2"
     })
@@ -223,7 +217,8 @@ describe("problems that are compared", () => {
         rounds.forEach((round, index) => {
           const found = compare(standing, round, String(index))
           standing = found.standing
-          for (const { _tag, key } of found.changes) {
+          for (const { _tag, problem } of found.changes) {
+            const key = keyOf(problem)
             if (_tag === "Over") {
               expect(open.delete(key)).toBe(true)
             } else {
