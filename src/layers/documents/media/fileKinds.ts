@@ -343,6 +343,7 @@ const kinds: ReadonlyArray<FileKind & { readonly is: Test }> = [
     ["GLB", /^glTF/, "model/gltf-binary", { length: "glb" }],
     ["WOFF2", /^wOF2/, "font/woff2", { length: "woff" }],
     ["WOFF", /^wOFF/, "font/woff", { length: "woff" }],
+    ["an alias of macOS, which leads to a file elsewhere", /^book\0{4}mark/],
     ["a ZIP archive", /^PK\x03\x04/],
     ["a compressed file", /^(?:\x1f\x8b|Rar!|7z\xbc\xaf)/],
     ["an Office document", /^\xd0\xcf\x11\xe0\xa1\xb1/]

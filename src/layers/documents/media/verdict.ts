@@ -126,7 +126,13 @@ const isOtherKind = ({ name, of }: FileKind, expected: string): boolean =>
       ? of === "picture" || of === "other"
       : /^font\//.test(expected)
         ? !name.startsWith("WOFF")
-        : expected === "application/pdf" && name !== "PDF"
+        : name !== (only.get(expected) ?? name)
+
+/** The only kinds of some types. */
+const only: ReadonlyMap<string, string> = new Map([
+  ["application/pdf", "PDF"],
+  ["model/gltf-binary", "GLB"]
+])
 
 /** Whether a drawing does not end with its first element. Comments may follow. */
 const isCutSvg = async (head: Buffer, { read, size }: FileBytes): Promise<boolean> =>

@@ -33,6 +33,7 @@ const segment = (body: Uint8Array) => {
 const ebml = (type: string) => `\x1aE\xdf\xa3\x93\x42\x82\x88${type}`
 /** A font that says that it has 600 bytes. */
 const woff2 = (has: number) => `wOF2\0\x01\0\0\0\0\x02\x58`.padEnd(has, "\x07")
+const alias = "book\0\0\0\0mark\0\0\0\0"
 const preallocated = (film: Buffer) => Buffer.concat([film, Buffer.alloc(500)])
 const cues = (...lines: ReadonlyArray<string>) => ["WEBVTT", "", ...lines, "The bell", ""].join("\n")
 const wave = (format: number) =>
@@ -94,9 +95,10 @@ describe("the verdict of a file", () => {
     ["bell.mp4", preallocated(unended), "cut", "end"],
     ["bell.mp4", movie("isom", "encv"), "unplayable", "a key"],
     ["bell.m4v", movie("isom", "drmi"), "unplayable", "a key"],
-    ["bell.mp4", `book\0\0\0\0mark${"\x05".repeat(2000)}`, "unplayable", "first bytes"],
-    ["bell.pdf", `book\0\0\0\0mark${"\x05".repeat(2000)}`, "unplayable", "first bytes"],
-    ["bell.glb", `book\0\0\0\0mark${"\x05".repeat(2000)}`, "unplayable", "first bytes"]
+    ["bell.mp4", alias, "other", "alias"],
+    ["bell.pdf", `\x90\x01${"\x05".repeat(2000)}`, "unplayable", "first bytes"],
+    ["bell.glb", alias, "other", "alias"],
+    ["bell.webm", `\x90\x01${"\x05".repeat(2000)}`, "unplayable", "first bytes"]
   ] as const)("finds what is wrong with %s: %j is %s", ([name, bytes, wrong, word]) =>
     Effect.gen(function* () {
       expect(yield* judge(name, bytes)).toMatchObject({ wrong, detail: expect.stringContaining(word) })
