@@ -178,16 +178,15 @@ export const connectionFailed = (url: URL, cause: unknown): DownloadFailed => {
   return isCertificateProblem(cause)
     ? failed(
         `the certificate of ${origin} is not accepted: ${deepestMessage(cause)}. Check ${certificateAdvice}`,
-        { isTransient: isNotYetValid(cause) }
+        { isTransient: isNotYetValid(cause), ...causeIn(cause) }
       )
     : broken(url, cause)
 }
 
 export const broken = ({ origin }: URL, cause: unknown) =>
-  retryable(
-    `the connection to ${origin} failed: ${deepestMessage(cause)}`,
-    Predicate.isError(cause) ? { cause } : {}
-  )
+  retryable(`the connection to ${origin} failed: ${deepestMessage(cause)}`, causeIn(cause))
+
+const causeIn = (cause: unknown): More => (Predicate.isError(cause) ? { cause } : {})
 
 /** `bytes` may be the number of received bytes so far. */
 export const wrongSize = ({ origin }: URL, bytes: number | string, expected: number): string =>

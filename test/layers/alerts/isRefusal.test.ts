@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { isRefusal, outcomeOf } from "../../../src/layers/alerts/isRefusal.ts"
+import { connectionFailed } from "../../../src/layers/httpClient/httpFailure.ts"
 import { RequestFailed } from "../../../src/layers/httpClient/Requests.ts"
 
 describe("a receiver that responds with a success", () => {
@@ -55,7 +56,7 @@ describe("a receiver that responds with a success", () => {
 
 describe("a post that failed without a response", () => {
   const failedBy = (code: string) => {
-    const cause = Object.assign(new Error("no"), { code })
+    const cause = connectionFailed(new URL("https://chat.example"), Object.assign(new Error("no"), { code }))
     return outcomeOf(new RequestFailed({ url: "", detail: "no", isTransient: true, cause }), 1000).isLost
   }
 
