@@ -80,60 +80,57 @@ const once = (made: Made, localPath: string, save: SaveImage): SaveImage =>
 const isNamedAsPicture = (localPath: string) =>
   /\.(avif|bmp|gif|hei[cf]|ico|jfif|jpe?g|png|tiff?|webp)$/i.test(localPath)
 
-/**
- * Makes pictures until the scope ends. `folder` keeps them for the next fetch of this process, because a fetch may be
- * refused after they are made. Default none.
- * A broken or empty picture is an error, and so is a picture that neither
- * `sharp` nor a browser can read, or a file that only has the name of a picture: a page would show a gap. A picture
- * that browsers show but `sharp` cannot convert has no sizes, and neither has any other file.
- *
- * `derive` gives the same result for the same input, and makes it only once in a fetch.
- */
-export const make = Effect.fnUntraced(function* (
+type Workers = Effect.Effect.Success<typeof PictureWorkers.make>
+
+/** The pictures to make from a file; none if it is no picture, or is not converted. */
+const jobsFor = Effect.fnUntraced(function* (
+  workers: Workers,
   { crop, formats, quality, widths }: ImageOptions,
-  folder?: Option.Option<string>
+  input: ImageFile
 ) {
+  const ratio = crop === undefined ? undefined : Option.getOrUndefined(aspectRatio(crop))
+  const seen = yield* workers.look(input.file)
+  if (seen.is === "unknown" && isNamedAsPicture(input.localPath)) {
+    return yield* new PictureWorkers.PictureNotMade({
+      detail: "it is no picture, or not of the kind in its name."
+    })
+  }
+  if (seen.is !== "picture") return []
+  const area = areaOf(seen, input, ratio)
+  const key = keyOf({ sha256: input.sha256, area, versions: seen.versions, quality })
+  const isWhole = area.width === seen.width && area.height === seen.height
+  return sizesOf(area, { widths, formats }).map((output) => ({
+    localPath: pathOf(key, output),
+    job: { file: input.file, ...output, quality, area: isWhole ? undefined : area }
+  }))
+})
+
+const encode = (
+  workers: Workers,
+  fileSystem: FileSystem.FileSystem,
+  job: Omit<Parameters<Workers["make"]>[0], "to">,
+  to: string
+) => {
+  const unfinished = unfinishedFile(to)
+  return workers.make({ ...job, to: unfinished }).pipe(
+    Effect.zipLeft(retryHeldOpen(fileSystem.rename(unfinished, to))),
+    Effect.map(
+      ({ bytes, sha256, warning }): SavedImage => ({
+        file: { size: bytes, sha256 },
+        warning: Option.map(Option.fromNullable(warning), excerpt)
+      })
+    ),
+    Effect.onError(() => Effect.ignore(retryHeldOpen(fileSystem.remove(unfinished, { force: true }))))
+  )
+}
+
+/** The pictures of earlier fetches that are in the folder. */
+const makeKept = Effect.fnUntraced(function* (folder: Option.Option<string> = Option.none()) {
   const fileSystem = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const workers = yield* PictureWorkers.make
-  const ratio = crop === undefined ? undefined : Option.getOrUndefined(aspectRatio(crop))
-
-  /** The pictures to make from a file; none if it is no picture, or is not converted. */
-  const jobsFor = Effect.fnUntraced(function* (input: ImageFile) {
-    const seen = yield* workers.look(input.file)
-    if (seen.is === "unknown" && isNamedAsPicture(input.localPath)) {
-      return yield* new PictureWorkers.PictureNotMade({
-        detail: "it is no picture, or not of the kind in its name."
-      })
-    }
-    if (seen.is !== "picture") return []
-    const area = areaOf(seen, input, ratio)
-    const key = keyOf({ sha256: input.sha256, area, versions: seen.versions, quality })
-    const isWhole = area.width === seen.width && area.height === seen.height
-    return sizesOf(area, { widths, formats }).map((output) => ({
-      localPath: pathOf(key, output),
-      job: { file: input.file, ...output, quality, area: isWhole ? undefined : area }
-    }))
-  })
-
-  const encode = (job: Omit<Parameters<typeof workers.make>[0], "to">, to: string) => {
-    const unfinished = unfinishedFile(to)
-    return workers.make({ ...job, to: unfinished }).pipe(
-      Effect.zipLeft(retryHeldOpen(fileSystem.rename(unfinished, to))),
-      Effect.map(
-        ({ bytes, sha256, warning }): SavedImage => ({
-          file: { size: bytes, sha256 },
-          warning: Option.map(Option.fromNullable(warning), excerpt)
-        })
-      ),
-      Effect.onError(() => Effect.ignore(retryHeldOpen(fileSystem.remove(unfinished, { force: true }))))
-    )
-  }
-
-  /** The pictures of earlier fetches that are in the folder. */
   const kept = new Map<string, SavedImage>()
   const inFolder = (localPath: string) =>
-    Option.map(folder ?? Option.none(), (folder) => path.join(folder, path.basename(localPath)))
+    Option.map(folder, (folder) => path.join(folder, path.basename(localPath)))
 
   const keep = (localPath: string, from: string, image: SavedImage) =>
     Effect.flatMap(inFolder(localPath), (to) =>
@@ -144,20 +141,10 @@ export const make = Effect.fnUntraced(function* (
       )
     ).pipe(Effect.ignore)
 
-  const takeKept = Effect.fnUntraced(function* (localPath: string, to: string) {
+  const take = Effect.fnUntraced(function* (localPath: string, to: string) {
     const image = yield* Option.fromNullable(kept.get(localPath))
     yield* fileSystem.link(yield* inFolder(localPath), to)
     return image
-  })
-
-  const takeBefore = Effect.fnUntraced(function* (
-    target: ImageTarget,
-    localPath: string,
-    warning: ImageFile["warning"]
-  ) {
-    const file = yield* Effect.flatMap(target.previous, ({ files }) => Record.get(files, localPath))
-    yield* takeOver(target, [localPath])
-    return { file, warning: Option.fromNullable(warning) } satisfies SavedImage
   })
 
   /** Keeps only the pictures of this fetch that the last version does not have. */
@@ -173,10 +160,38 @@ export const make = Effect.fnUntraced(function* (
       { discard: true }
     )
 
+  return { keep, take, tidy }
+})
+
+const takeBefore = Effect.fnUntraced(function* (
+  target: ImageTarget,
+  localPath: string,
+  warning: ImageFile["warning"]
+) {
+  const file = yield* Effect.flatMap(target.previous, ({ files }) => Record.get(files, localPath))
+  yield* takeOver(target, [localPath])
+  return { file, warning: Option.fromNullable(warning) } satisfies SavedImage
+})
+
+/**
+ * Makes pictures until the scope ends. `folder` keeps them for the next fetch of this process, because a fetch may be
+ * refused after they are made. Default none.
+ * A broken or empty picture is an error, and so is a picture that neither
+ * `sharp` nor a browser can read, or a file that only has the name of a picture: a page would show a gap. A picture
+ * that browsers show but `sharp` cannot convert has no sizes, and neither has any other file.
+ *
+ * `derive` gives the same result for the same input, and makes it only once in a fetch.
+ */
+export const make = Effect.fnUntraced(function* (options: ImageOptions, folder?: Option.Option<string>) {
+  const fileSystem = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const workers = yield* PictureWorkers.make
+  const kept = yield* makeKept(folder)
+
   const derive = Effect.fn("Images.derive")(
     function* (input: ImageFile, target: ImageTarget) {
       const { directory, made } = target
-      const jobs = yield* jobsFor(input)
+      const jobs = yield* jobsFor(workers, options, input)
       if (jobs.length === 0) return nothing
       yield* fileSystem.makeDirectory(path.join(directory, "images"), { recursive: true })
       const saved = yield* Effect.forEach(
@@ -184,8 +199,10 @@ export const make = Effect.fnUntraced(function* (
         ({ job, localPath }) => {
           const to = path.join(directory, localPath)
           const save = takeBefore(target, localPath, input.warning).pipe(
-            Effect.orElse(() => takeKept(localPath, to)),
-            Effect.orElse(() => Effect.tap(encode(job, to), (image) => keep(localPath, to, image))),
+            Effect.orElse(() => kept.take(localPath, to)),
+            Effect.orElse(() =>
+              Effect.tap(encode(workers, fileSystem, job, to), (image) => kept.keep(localPath, to, image))
+            ),
             Effect.provideService(FileSystem.FileSystem, fileSystem)
           )
           return Effect.map(once(made, localPath, save), (saved) => ({ localPath, ...saved }))
@@ -210,5 +227,5 @@ export const make = Effect.fnUntraced(function* (
     )
   )
 
-  return { derive, tidy }
+  return { derive, tidy: kept.tidy }
 })
