@@ -9,7 +9,7 @@ import { freePort } from "../freePort.ts"
 import { start, startProgram } from "../processes.ts"
 import type { Figures, Settings } from "../scenario.ts"
 import { withFolder } from "../tables/folders.ts"
-import type { MediaApi } from "./protocol.ts"
+import type { BareApi, MediaApi } from "./protocol.ts"
 
 export interface Served {
   readonly files: number
@@ -77,6 +77,18 @@ export const curl = (served: Served): Promise<Figures> =>
     return { time: performance.now() - begin }
   })
 
+/** One conditional request for each file, which all have the same size, date and tag. */
+export const bare = (served: Served, { nodeArguments }: Settings): Promise<Figures> =>
+  withServer(served, async (url) => {
+    const tag = (await fetch(`${url}/0.jpg`, { method: "HEAD" })).headers.get("etag") ?? ""
+    const program = start<BareApi>("./media/bare.js", nodeArguments)
+    try {
+      return { cpuAgain: await program.call("ask", { url, files: served.files, tag }) }
+    } finally {
+      await program.stop()
+    }
+  })
+
 /** The files by a source with media, and once more with nothing changed. */
 export const media = (served: Served, { nodeArguments }: Settings, proves: boolean): Promise<Figures> =>
   withServer(served, async (url, directory) => {
@@ -88,6 +100,7 @@ export const media = (served: Served, { nodeArguments }: Settings, proves: boole
       return {
         time: first.time,
         timeAgain: again.time,
+        cpuAgain: again.cpu,
         shareAgain: again.time / first.time,
         downloadedAgain: served.files - again.reused,
         changedAgain: again.changed ? 1 : 0

@@ -50,8 +50,11 @@ const fetch = (plan: MediaPlan): Promise<Fetched> =>
     const directory = join(plan.directory, `${fetches++}`)
     mkdirSync(directory)
     const begin = performance.now()
+    const before = process.cpuUsage()
     const fetched = yield* source.fetch({ directory, previous, progress: () => Effect.void })
+    const { system, user } = process.cpuUsage(before)
     const time = performance.now() - begin
+    const cpu = (system + user) / 1000
     const changed = !Option.exists(previous, ({ fingerprint }) =>
       Option.contains(fingerprint, fetched.fingerprint)
     )
@@ -65,7 +68,7 @@ const fetch = (plan: MediaPlan): Promise<Fetched> =>
         files: Object.fromEntries(files)
       })
     }
-    return { time, reused: fetched.attachments?.reused ?? 0, changed }
+    return { time, cpu, reused: fetched.attachments?.reused ?? 0, changed }
   }).pipe(Effect.scoped, Effect.provide(services), Effect.runPromise)
 
 /** A record of about a kilobyte, with a link. */

@@ -14,8 +14,16 @@ export interface MediaPlan {
 export interface Fetched {
   /** In milliseconds. */
   readonly time: number
+  /** User and system time of the process, in milliseconds. */
+  readonly cpu: number
   readonly reused: number
   readonly changed: boolean
+}
+
+/** A program of bare conditional requests. */
+export interface BareApi {
+  /** Requests all files; `tag` is the tag of each. Returns the processor time in milliseconds. */
+  readonly ask: (plan: Pick<MediaPlan, "files" | "url"> & { readonly tag: string }) => Promise<number>
 }
 
 export interface Found {

@@ -2,9 +2,10 @@
  * The measurements of media, with their sizes and targets.
  */
 import { count, type Part, type Scenario, type Settings, unit } from "../scenario.ts"
-import { curl, find, media } from "./measure.ts"
+import { bare, curl, find, media } from "./measure.ts"
 
 const parallel = "curl --parallel"
+const conditional = "bare conditional requests"
 const asked = "vitrine, each file asked for"
 const proven = "vitrine, with a version in the document"
 const found = "vitrine"
@@ -12,7 +13,7 @@ const found = "vitrine"
 export const make = (quick: boolean, settings: Settings): Part => ({
   title: "Media",
   method:
-    "nginx serves the files on loopback; the program that saves them is a process of its own, started anew for each run, and its time that of one fetch of a source with a document of links. Peer: `curl --parallel --parallel-max 6`, from its start to its end.",
+    "nginx serves the files on loopback; the program that saves them is a process of its own, started anew for each run, and its time that of one fetch of a source with a document of links. Peer: `curl --parallel --parallel-max 6`, from its start to its end; where nothing has changed, one conditional request for each file by bare undici, six at a time, in a process that has just started.",
   packages: ["effect", "@effect/platform", "@effect/platform-node"],
   scenarios: scenarios(quick, settings)
 })
@@ -28,18 +29,21 @@ const scenarios = (quick: boolean, settings: Settings): ReadonlyArray<Scenario> 
       note: `${served.files} files of 100 kB, and then once more with nothing changed: one conditional request for each file, or none where the document proves it.`,
       variants: [
         { label: parallel, run: () => curl(served) },
+        { label: conditional, run: () => bare(served, settings) },
         { label: asked, run: () => media(served, settings, false) },
         { label: proven, run: () => media(served, settings, true) }
       ],
       rows: [
         { figure: "time", title: "Time", format: unit("ms", 0) },
         { figure: "timeAgain", title: "Once more", format: unit("ms", 0) },
+        { figure: "cpuAgain", title: "CPU, once more", format: unit("ms", 0) },
         { figure: "shareAgain", title: "Once more, of the first", format: ratio },
         { figure: "downloadedAgain", title: "Downloaded once more", format: count },
         { figure: "changedAgain", title: "New versions", format: count }
       ],
       targets: [
         { figure: "time", variant: asked, of: parallel, atMost: 1.3 },
+        { figure: "cpuAgain", variant: asked, of: conditional, atMost: 3.5 },
         { figure: "shareAgain", variant: asked, atMost: 0.6 },
         { figure: "downloadedAgain", variant: asked, atMost: 0 },
         { figure: "shareAgain", variant: proven, atMost: 0.1 },
