@@ -5,8 +5,10 @@
  * change. Unchanged files are linked from the last version only if there will be a new version.
  */
 
-import { lstat, mkdir } from "node:fs/promises"
+import { lstat as lstatFile } from "node:fs"
+import { mkdir } from "node:fs/promises"
 import { dirname, join } from "node:path"
+import { promisify } from "node:util"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { forEachFile, toError } from "../../../files/fileBatch.ts"
@@ -22,6 +24,9 @@ export interface SavedFile extends FolderFile, Digested {
   /** Whether the last version has it. */
   readonly isReused: boolean
 }
+
+// It takes half the processor time of `node:fs/promises`.
+const lstat = promisify(lstatFile)
 
 /** More files at a time are not faster on disks. */
 const concurrency = 2
@@ -64,35 +69,46 @@ export const makeTakeFiles = () => {
     const { directory } = target
     const previous = Option.getOrUndefined(target.previous)
     const totalBytes = sizeOf(files)
-    const counter = yield* makeDownloadCounter<FolderFile>(
-      files.length,
-      { done: 0, bytes: 0 },
-      (_, progress) => report({ ...progress, totalBytes })
-    )
-
-    yield* Effect.forEach(files.slice(0, 1), counter.report)
     const flaws = known.size > 0 ? new Map<string, Flaw>() : ownFlawsOf(yield* readIndex(target.previous))
     const proven = yield* forEachFile(files, (file) => provenOf(file, previous, flaws), unreadable(""))
+
+    const reusedOf = (file: FolderFile, found: Digested | undefined): SavedFile | undefined =>
+      found !== undefined && found.sha256 === (previous && fileIn(previous, file.path))?.sha256
+        ? { ...file, sha256: found.sha256, flaw: found.flaw, isReused: true }
+        : undefined
+
+    const reused = files.map((file, at) => reusedOf(file, proven[at]))
+    const counter = yield* makeDownloadCounter<FolderFile>(
+      files.length,
+      {
+        done: reused.filter((file) => file !== undefined).length,
+        bytes: sizeOf(reused.flatMap((file) => file ?? []))
+      },
+      (_, progress) => report({ ...progress, totalBytes })
+    )
+    yield* Effect.forEach(files.slice(0, 1), counter.report)
     const makeFolder = yield* Effect.cachedFunction((folder: string) =>
       Effect.tryPromise({ try: () => mkdir(folder, { recursive: true }), catch: toError })
     )
 
-    const take = Effect.fnUntraced(function* (file: FolderFile, index: number) {
+    const take = Effect.fnUntraced(function* (file: FolderFile, found: Digested | undefined) {
       const before = previous && fileIn(previous, file.path)
-      const found = proven[index] ?? (before?.size === file.size ? yield* digestOf(file) : undefined)
-      if (found !== undefined && found.sha256 === before?.sha256) {
-        return { ...file, sha256: found.sha256, flaw: found.flaw, isReused: true }
-      }
+      const read = found === undefined && before?.size === file.size ? yield* digestOf(file) : undefined
+      const same = reusedOf(file, read)
+      if (same !== undefined) return same
       const to = join(directory, file.path)
       yield* Effect.mapError(makeFolder(dirname(to)), cannotCopy(file.path))
       return { ...file, ...(yield* copyFile(file, to)), isReused: false }
     })
 
-    const saved: ReadonlyArray<SavedFile> = yield* Effect.forEach(
-      files,
-      (file, index) => Effect.tap(take(file, index), () => counter.fileKept(file, file.size)),
+    // Most files are reused, and a fiber for each of them would take longer than all else.
+    const taken: ReadonlyArray<SavedFile> = yield* Effect.forEach(
+      files.flatMap((file, at) => (reused[at] === undefined ? [{ file, found: proven[at] }] : [])),
+      ({ file, found }) => Effect.tap(take(file, found), () => counter.fileKept(file, file.size)),
       { concurrency }
     )
+    const rest = new Map(taken.map((file) => [file.path, file]))
+    const saved = files.flatMap((file, at) => reused[at] ?? rest.get(file.path) ?? [])
     known = new Map(saved.map((file) => [file.path, file]))
     return saved
   })
