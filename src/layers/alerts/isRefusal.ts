@@ -13,18 +13,7 @@ import type { RequestFailed } from "../httpClient/Requests.ts"
 const unavailable: ReadonlySet<number> = new Set([408, 425, 429, 502, 503, 504])
 
 /** There was no connection, or none that was secure. */
-const isUnconnected = (cause: unknown): boolean => {
-  const code = errorCode(cause)
-  return unconnected.has(code) || code?.startsWith("ERR_SSL_") === true || isCertificateProblem(cause)
-}
-
-const unconnected: ReadonlySet<string | undefined> = new Set([
-  "EAI_AGAIN",
-  "ECONNREFUSED",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "ENOTFOUND"
-])
+const unconnected = /^(EAI_AGAIN|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|ERR_SSL_)/
 
 /** Whether the receiver refuses the post, whether the post surely did not arrive, and why. The timeout is in milliseconds. */
 export const outcomeOf = (
@@ -32,7 +21,10 @@ export const outcomeOf = (
   timeout: number
 ) => ({
   isRefused: status !== undefined && !unavailable.has(status),
-  isLost: status === undefined ? isUnconnected(cause) : status !== 504,
+  isLost:
+    status === undefined
+      ? unconnected.test(errorCode(cause) ?? "") || isCertificateProblem(cause)
+      : status !== 504,
   reason:
     redirectsTo !== undefined
       ? `it redirects to ${redirectsTo}, which alerts do not follow: set the new address as "url"`
