@@ -50,36 +50,14 @@ export type FindPlace = (text: string, offset: () => number) => MistakePlace
 
 /** The signs that a text has lost letters, or was joined from several files. */
 export const findStrayMarks = (text: string, place: FindPlace = placeIn): ReadonlyArray<Mistake> => {
-  const joined = text.indexOf("\n\ufeff")
   const lost = lostLetter(text)
   const doubled = doubleEncoded.exec(text.slice(0, maxPlaced))
+  const at = (offset = -1, mistakeAt: (place: MistakePlace) => Mistake) =>
+    offset === -1 ? [] : [mistakeAt(place(text, () => offset))]
   return [
-    ...(lost === undefined
-      ? []
-      : [
-          mistake(
-            "text:lost",
-            place(text, () => lost.at),
-            { found: lost.found }
-          )
-        ]),
-    ...(joined === -1
-      ? []
-      : [
-          mistake(
-            "text:mark",
-            place(text, () => joined + 1)
-          )
-        ]),
-    ...(doubled === null
-      ? []
-      : [
-          mistake(
-            "text:doubled",
-            place(text, () => doubled.index),
-            { found: doubled[0] }
-          )
-        ])
+    ...at(lost?.at, (place) => mistake("text:lost", place, { found: lost?.found ?? "" })),
+    ...at(text.indexOf("\n\ufeff") + 1 || -1, (place) => mistake("text:mark", place)),
+    ...at(doubled?.index, (place) => mistake("text:doubled", place, { found: doubled?.[0] ?? "" }))
   ]
 }
 
