@@ -109,117 +109,136 @@ export interface WatchedFolder {
   readonly changes: Stream.Stream<void, never, FileSystem.FileSystem>
 }
 
+/** The folder with what is known about it. */
+interface Known {
+  readonly looking: ReturnType<typeof makeLook>
+  readonly state: Ref.Ref<State>
+}
+
 /** `directory` is absolute. */
 export const make = Effect.fnUntraced(function* (
   directory: string,
   hasDocuments: boolean,
   call: FolderCall
 ): Effect.fn.Return<WatchedFolder> {
-  const state = yield* Ref.make<State>({ renewed: 0 })
   const looking = makeLook(directory, hasDocuments, call)
+  const folder: Known = { looking, state: yield* Ref.make<State>({ renewed: 0 }) }
+  return {
+    poll: (cursor) => poll(folder, cursor),
+    take: (use, isNew) => take(folder, use, isNew),
+    changes: Stream.unwrapScoped(changesOf(folder))
+  }
+})
 
-  /** Fails while another program still has a wanted file open. */
-  const checkHeld = Effect.gen(function* () {
-    const { held } = yield* Ref.get(state)
-    if (held === undefined) return
-    if (yield* isHeld(held.file)) return yield* held.error
-    yield* Ref.update(state, (now) => {
-      const { held: waited, ...others } = now
-      // Another look may have counted it already, or found another file.
-      return waited === held ? { ...others, renewed: others.renewed + 1 } : now
-    })
+/** Fails while another program still has a wanted file open. */
+const checkHeld = Effect.fnUntraced(function* ({ state }: Known) {
+  const { held } = yield* Ref.get(state)
+  if (held === undefined) return
+  if (yield* isHeld(held.file)) return yield* held.error
+  yield* Ref.update(state, (now) => {
+    const { held: waited, ...others } = now
+    // Another look may have counted it already, or found another file.
+    return waited === held ? { ...others, renewed: others.renewed + 1 } : now
+  })
+})
+
+/** Fails if a change was seen within the last second. */
+const look = Effect.fnUntraced(function* (folder: Known) {
+  yield* checkHeld(folder)
+  const now = yield* folder.looking
+  const time = yield* monotonicMillis
+  const isQuiet = (seen: Seen) => time - seen.since >= Duration.toMillis(quietTime)
+  const seen = yield* Ref.modify(folder.state, (before) => {
+    const seen: Seen =
+      before.seen?.look.stamp === now.stamp
+        ? { ...before.seen, isGrowing: before.seen.isGrowing || isQuiet(before.seen) }
+        : {
+            look: now,
+            since: time,
+            changed: changedIn(before.seen?.look, now),
+            isGrowing: before.seen === undefined || (before.seen.isGrowing && hasGrown(before.seen.look, now))
+          }
+    return [seen, { ...before, seen }]
+  })
+  return isQuiet(seen) ? now : yield* stillWritten(seen.changed, seen.isGrowing)
+})
+
+const whenQuiet = (folder: Known, patience: Duration.Duration) =>
+  Effect.retry(look(folder), {
+    while: (error) => error._tag === "vitrine/FolderInUse",
+    schedule: Schedule.upTo(looks, patience)
   })
 
-  /** Fails if a change was seen within the last second. */
-  const look = Effect.gen(function* () {
-    yield* checkHeld
-    const now = yield* looking
-    const time = yield* monotonicMillis
-    const isQuiet = (seen: Seen) => time - seen.since >= Duration.toMillis(quietTime)
-    const seen = yield* Ref.modify(state, (before) => {
-      const seen: Seen =
-        before.seen?.look.stamp === now.stamp
-          ? { ...before.seen, isGrowing: before.seen.isGrowing || isQuiet(before.seen) }
-          : {
-              look: now,
-              since: time,
-              changed: changedIn(before.seen?.look, now),
-              isGrowing:
-                before.seen === undefined || (before.seen.isGrowing && hasGrown(before.seen.look, now))
-            }
-      return [seen, { ...before, seen }]
+const cursorOf = ({ state }: Known, { stamp }: FolderLook) =>
+  Effect.map(Ref.get(state), ({ renewed }) => (renewed === 0 ? stamp : `${stamp}-${renewed}`))
+
+const poll = (folder: Known, cursor: Option.Option<string>) => {
+  const update = (seen: Pick<State, "answered" | "polled">) =>
+    Ref.update(folder.state, (before) => ({ ...before, ...seen }))
+  return whenQuiet(folder, pollPatience).pipe(
+    Effect.tap((polled) => update({ polled })),
+    Effect.flatMap((look) => cursorOf(folder, look)),
+    Effect.map((now) => changesSince(cursor, now)),
+    Effect.catchTag("vitrine/FolderInUse", (error) =>
+      Option.match(cursor, {
+        onNone: () => error,
+        onSome: (cursor) => Effect.succeed<SourceChanges>({ cursor, changed: unknownBy(error) })
+      })
+    ),
+    Effect.tapBoth({
+      onFailure: (error) => update({ answered: answerOf(error) }),
+      onSuccess: ({ changed, cursor }) => update({ answered: Predicate.isString(changed) ? cursor : inUse })
     })
-    return isQuiet(seen) ? now : yield* stillWritten(seen.changed, seen.isGrowing)
-  })
+  )
+}
 
-  const whenQuiet = (patience: Duration.Duration) =>
-    Effect.retry(look, {
-      while: (error) => error._tag === "vitrine/FolderInUse",
-      schedule: Schedule.upTo(looks, patience)
+/** Reads the folder once. If somebody writes meanwhile, the result is incomplete, and a failure has no meaning. */
+const takeOnce = Effect.fnUntraced(function* <A, E, R>(
+  { looking, state }: Known,
+  look: FolderLook,
+  use: (look: FolderLook) => Effect.Effect<A, E, R>,
+  isNew: (result: A) => boolean
+) {
+  const result = yield* Effect.either(use(look))
+  if (Either.isRight(result) && !isNew(result.right)) return result.right
+  const after = yield* looking
+  if (after.stamp !== look.stamp) {
+    return yield* new Disturbed({ by: stillWritten(changedIn(look, after)) })
+  }
+  const error = Either.isLeft(result) ? inUseOf(result.left) : undefined
+  if (error === undefined) return yield* result
+  const file = look.files.find(({ path }) => path === error.file)
+  if (file !== undefined && (yield* isHeld(file))) {
+    yield* Ref.update(state, (before) => ({ ...before, held: { file, error } }))
+  }
+  return yield* new Disturbed({ by: error })
+})
+
+const take = <A, E, R>(
+  folder: Known,
+  use: (look: FolderLook) => Effect.Effect<A, E, R>,
+  isNew: (result: A) => boolean
+) =>
+  Ref.modify(folder.state, ({ polled, ...before }) => [polled, before] as const).pipe(
+    Effect.flatMap((polled) => (polled === undefined ? whenQuiet(folder, patience) : Effect.succeed(polled))),
+    Effect.flatMap((look) => takeOnce(folder, look, use, isNew)),
+    Effect.retry({ while: (error) => error instanceof Disturbed, schedule: disturbed }),
+    Effect.mapError((error) => (error instanceof Disturbed ? error.by : error)),
+    Effect.tapBoth({
+      onFailure: () =>
+        Effect.flatMap(monotonicMillis, (now) =>
+          Ref.update(folder.state, (before) => {
+            const inRow = 1 + (before.failed?.inRow ?? 0)
+            return { ...before, failed: { inRow, retryAt: now + Duration.toMillis(folderPause(inRow)) } }
+          })
+        ),
+      onSuccess: () => Ref.update(folder.state, ({ failed, ...before }) => before)
     })
+  )
 
-  const cursorOf = ({ stamp }: FolderLook) =>
-    Effect.map(Ref.get(state), ({ renewed }) => (renewed === 0 ? stamp : `${stamp}-${renewed}`))
-
-  const answer = (answered: string) => Ref.update(state, (before) => ({ ...before, answered }))
-
-  const poll: WatchedFolder["poll"] = (cursor) =>
-    whenQuiet(pollPatience).pipe(
-      Effect.tap((polled) => Ref.update(state, (before) => ({ ...before, polled }))),
-      Effect.flatMap(cursorOf),
-      Effect.map((now) => changesSince(cursor, now)),
-      Effect.catchTag("vitrine/FolderInUse", (error) =>
-        Option.match(cursor, {
-          onNone: () => error,
-          onSome: (cursor) => Effect.succeed<SourceChanges>({ cursor, changed: unknownBy(error) })
-        })
-      ),
-      Effect.tapBoth({
-        onFailure: (error) => answer(answerOf(error)),
-        onSuccess: ({ changed, cursor }) => answer(Predicate.isString(changed) ? cursor : inUse)
-      })
-    )
-
-  /** Reads the folder once. If somebody writes meanwhile, the result is incomplete, and a failure has no meaning. */
-  const takeOnce =
-    <A, E, R>(use: (look: FolderLook) => Effect.Effect<A, E, R>, isNew: (result: A) => boolean) =>
-    (look: FolderLook) =>
-      Effect.gen(function* () {
-        const result = yield* Effect.either(use(look))
-        if (Either.isRight(result) && !isNew(result.right)) return result.right
-        const after = yield* looking
-        if (after.stamp !== look.stamp) {
-          return yield* new Disturbed({ by: stillWritten(changedIn(look, after)) })
-        }
-        const error = Either.isLeft(result) ? inUseOf(result.left) : undefined
-        if (error === undefined) return yield* result
-        const file = look.files.find(({ path }) => path === error.file)
-        if (file !== undefined && (yield* isHeld(file))) {
-          yield* Ref.update(state, (before) => ({ ...before, held: { file, error } }))
-        }
-        return yield* new Disturbed({ by: error })
-      })
-
-  const take: WatchedFolder["take"] = (use, isNew) =>
-    Ref.modify(state, ({ polled, ...before }) => [polled, before] as const).pipe(
-      Effect.flatMap((polled) => (polled === undefined ? whenQuiet(patience) : Effect.succeed(polled))),
-      Effect.flatMap(takeOnce(use, isNew)),
-      Effect.retry({ while: (error) => error instanceof Disturbed, schedule: disturbed }),
-      Effect.mapError((error) => (error instanceof Disturbed ? error.by : error)),
-      Effect.tapBoth({
-        onFailure: () =>
-          Effect.flatMap(monotonicMillis, (now) =>
-            Ref.update(state, (before) => {
-              const inRow = 1 + (before.failed?.inRow ?? 0)
-              return { ...before, failed: { inRow, retryAt: now + Duration.toMillis(folderPause(inRow)) } }
-            })
-          ),
-        onSuccess: () => Ref.update(state, ({ failed, ...before }) => before)
-      })
-    )
-
-  /** What made a fetch fail may be mended outside of the folder, or have passed. */
-  const renewIfDue = Effect.flatMap(monotonicMillis, (now) =>
+/** What made a fetch fail may be mended outside of the folder, or have passed. */
+const renewIfDue = ({ state }: Known) =>
+  Effect.flatMap(monotonicMillis, (now) =>
     Ref.update(state, ({ failed, renewed, ...before }) =>
       failed !== undefined && now >= failed.retryAt
         ? { ...before, renewed: renewed + 1, failed: { ...failed, retryAt: Number.POSITIVE_INFINITY } }
@@ -227,70 +246,65 @@ export const make = Effect.fnUntraced(function* (
     )
   )
 
-  /**
-   * Watches the folders of a look. A removed folder may come back under its name, and its old watcher would not
-   * notice.
-   */
-  const makeFollow = Effect.gen(function* () {
-    const fileSystem = yield* FileSystem.FileSystem
-    const signal = yield* Queue.sliding<void>(1)
-    const watchers = yield* FiberMap.make<string>()
+/**
+ * Watches the folders of a look. A removed folder may come back under its name, and its old watcher would not
+ * notice.
+ */
+const makeFollow = Effect.gen(function* () {
+  const fileSystem = yield* FileSystem.FileSystem
+  const signal = yield* Queue.sliding<void>(1)
+  const watchers = yield* FiberMap.make<string>()
 
-    const watch = (folder: string) =>
-      FiberMap.run(
-        watchers,
-        folder,
-        fileSystem.watch(folder, { recursive: watchesDeep }).pipe(
-          Stream.runForEach(() => Queue.offer(signal, undefined)),
-          Effect.ignore,
-          // Node throws if it cannot watch at all.
-          Effect.catchAllDefect(() => Effect.void)
-        ),
-        { onlyIfMissing: true }
-      )
+  const watch = (folder: string) =>
+    FiberMap.run(
+      watchers,
+      folder,
+      fileSystem.watch(folder, { recursive: watchesDeep }).pipe(
+        Stream.runForEach(() => Queue.offer(signal, undefined)),
+        Effect.ignore,
+        // Node throws if it cannot watch at all.
+        Effect.catchAllDefect(() => Effect.void)
+      ),
+      { onlyIfMissing: true }
+    )
 
-    const follow = Effect.fnUntraced(function* ({ folders }: FolderLook) {
-      const wanted = new Set(watchesDeep ? folders.slice(0, 1) : folders)
-      for (const [folder] of [...watchers]) {
-        if (!wanted.has(folder)) yield* FiberMap.remove(watchers, folder)
-      }
-      yield* Effect.forEach(wanted, watch, { discard: true })
-    })
-    return { follow, signal }
+  const follow = Effect.fnUntraced(function* ({ folders }: FolderLook) {
+    const wanted = new Set(watchesDeep ? folders.slice(0, 1) : folders)
+    for (const [folder] of [...watchers]) {
+      if (!wanted.has(folder)) yield* FiberMap.remove(watchers, folder)
+    }
+    yield* Effect.forEach(wanted, watch, { discard: true })
   })
+  return { follow, signal }
+})
 
-  const changes: WatchedFolder["changes"] = Stream.unwrapScoped(
-    Effect.gen(function* () {
-      const { follow, signal } = yield* makeFollow
+const changesOf = Effect.fnUntraced(function* (folder: Known) {
+  const { follow, signal } = yield* makeFollow
 
-      const next = whenQuiet(patience).pipe(
-        Effect.tap(follow),
-        Effect.zipLeft(renewIfDue),
-        Effect.flatMap((look) =>
-          Effect.map(cursorOf(look), (answer) => ({
-            answer,
-            pause: Duration.max(leastPause, Duration.times(pauseForFile, look.files.length))
-          }))
-        ),
-        Effect.catchAll((error) => Effect.succeed({ answer: answerOf(error), pause: leastPause }))
-      )
-
-      let pause: Duration.DurationInput = Duration.zero
-      // Not a Stream of all looks: that takes more steps than the looks.
-      const untilNew = Effect.gen(function* () {
-        for (;;) {
-          yield* signalWithin(signal, pause)
-          const now = yield* next
-          pause = now.pause
-          const { answered } = yield* Ref.get(state)
-          if (answered !== undefined && answered !== now.answer) return
-        }
-      })
-      return Stream.repeatEffect(untilNew)
-    })
+  const next = whenQuiet(folder, patience).pipe(
+    Effect.tap(follow),
+    Effect.zipLeft(renewIfDue(folder)),
+    Effect.flatMap((look) =>
+      Effect.map(cursorOf(folder, look), (answer) => ({
+        answer,
+        pause: Duration.max(leastPause, Duration.times(pauseForFile, look.files.length))
+      }))
+    ),
+    Effect.catchAll((error) => Effect.succeed({ answer: answerOf(error), pause: leastPause }))
   )
 
-  return { poll, take, changes }
+  let pause: Duration.DurationInput = Duration.zero
+  // Not a Stream of all looks: that takes more steps than the looks.
+  const untilNew = Effect.gen(function* () {
+    for (;;) {
+      yield* signalWithin(signal, pause)
+      const now = yield* next
+      pause = now.pause
+      const { answered } = yield* Ref.get(folder.state)
+      if (answered !== undefined && answered !== now.answer) return
+    }
+  })
+  return Stream.repeatEffect(untilNew)
 })
 
 /** Somebody has written while the folder was read. */
