@@ -104,12 +104,22 @@ export const names = [
           rooms: [
             { id: "hall", name: "Hall" },
             { id: "hall ", name: "Tower" }
+          ],
+          makers: [
+            { id: "M\u00fcller", name: "Anna" },
+            { id: "Mu\u0308ller", name: "Bert" }
+          ],
+          tours: [
+            { id: "long", name: "All" },
+            { id: "lo\u200bng", name: "Most" }
           ]
         }
       })
       const outcome = yield* museum.fetch
       warned(outcome, "records:twice", "objects", "bell")
       warned(outcome, "records:twice", "rooms", "hall")
+      warned(outcome, "records:twice", "makers", "M\u00fcller")
+      warned(outcome, "records:twice", "tours", "long")
     }
   ),
 

@@ -421,10 +421,22 @@ describe("a folder as a source", () => {
         "a.csv~",
         "film.mp4.filepart",
         "#recycle/old.jpg",
-        "Network Trash Folder/old.jpg"
+        "Network Trash Folder/old.jpg",
+        "Objects.csv.sb-515b24a2-00Ug5l/Objects.csv",
+        "photos/(A Document Being Saved By Preview)/bell.jpg",
+        "photos/bell.jpg.sb-515b24a2-00Ug5l",
+        "#Objects.csv#",
+        "bell.jpg.!ut",
+        "bell.jpg.!qB"
       ]
-      const { fetch } = yield* setUp({ ...example, ...Object.fromEntries(names.map((name) => [name, "x"])) })
-      expect(Object.keys((yield* fetch()).digests ?? {})).toHaveLength(3)
+      const content = ["#1.jpg", "bell.sb-2026.jpg", "being saved by the museum.jpg"]
+      const { fetch } = yield* setUp({
+        ...example,
+        ...Object.fromEntries([...names, ...content].map((name) => [name, "x"]))
+      })
+      const saved = Object.keys((yield* fetch()).digests ?? {})
+      expect(saved).toHaveLength(3 + content.length)
+      expect(saved).toEqual(expect.arrayContaining(content))
     }).pipe(run)
   )
 
@@ -604,6 +616,25 @@ describe("a folder as a source", () => {
         `Objects.json: "photo" leads to somebody's computer in 1 place, where screens cannot read it: C:\\photos\\bell 1.jpg. Put the file beside the content, and name it there.`
       ])
     }).pipe(run)
+  )
+
+  it.scoped.each(["\n", "\r\n", "\n\n", "\v"])(
+    "warns of a cell with two files, which name none, with %j between them",
+    (between) =>
+      Effect.gen(function* () {
+        const photo = ["photos/bell.jpg", "photos/loom.jpg"].join(between)
+        const { fetch } = yield* setUp({
+          "Objects.json": JSON.stringify([
+            { id: 1, photo },
+            { id: 2, text: "The bell of the tower.\nIts picture is photos/bell.jpg" }
+          ]),
+          "photos/bell.jpg": "a bell",
+          "photos/loom.jpg": "a loom"
+        })
+        expect(textsOf((yield* fetch()).warnings)).toEqual([
+          expect.stringMatching(/^Objects\.json, record 1, "photo": there is no file "photos\/bell\.jpg/)
+        ])
+      }).pipe(run)
   )
 
   it.scoped("has no warning about a cell with only the type of a file", () =>

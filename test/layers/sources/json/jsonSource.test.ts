@@ -8,7 +8,7 @@ import * as Queue from "effect/Queue"
 import * as Redacted from "effect/Redacted"
 import * as HttpClientNode from "../../../../src/layers/httpClient/HttpClientNode.ts"
 import * as RequestPacingMemory from "../../../../src/layers/memory/RequestPacingMemory.ts"
-import type { JsonSourceConfig } from "../../../../src/layers/sources/json/JsonSourceOptions.ts"
+import type { JsonDocument, JsonSourceConfig } from "../../../../src/layers/sources/json/JsonSourceOptions.ts"
 import { jsonSource } from "../../../../src/layers/sources/json/jsonSource.ts"
 import { contentSourceContract } from "../../../../src/testing/contentSourceContract.ts"
 import { reaching } from "../../../support/elsewhere.ts"
@@ -123,6 +123,81 @@ describe("a source of JSON at URLs", () => {
       expect((yield* fetch()).fingerprint).toBe(first.fingerprint)
       const asked = Chunk.toReadonlyArray(yield* Queue.takeAll(server.received))
       expect(asked.map(({ headers }) => headers["if-none-match"])).toEqual(['"1"', '"1"'])
+    }).pipe(run)
+  )
+
+  it.scopedLive.each<readonly [string, Partial<JsonDocument>]>([
+    ["a whole answer", {}],
+    ["a list", { items: "data.objects" }],
+    ["a list in pages", { items: "data.objects", next: "data.next" }]
+  ])("warns of the errors of GraphQL beside the data of %s, without their texts", ([, options]) =>
+    Effect.gen(function* () {
+      const objects = [
+        { id: 1, text: "x" },
+        { id: 2, text: null }
+      ]
+      const errors = [{ message: "secret", path: ["objects", 1, "text"] }, { message: "secret" }]
+      const server = yield* ScriptedServer.make(
+        ScriptedServer.json(200, { data: { objects, next: null }, errors })
+      )
+      const { fetch } = yield* setUp({ documents: { objects: { url: server.url, ...options } } })
+      expect(textsOf((yield* fetch()).warnings)).toEqual([
+        expect.stringMatching(
+          /^Document "objects".*: the server reports 2 errors beside its data \(objects\.1\.text\): a part may be missing$/
+        )
+      ])
+    }).pipe(run)
+  )
+
+  it.scopedLive("has no warning about errors that are not those of GraphQL", () =>
+    Effect.gen(function* () {
+      const errors = [{ sys: { id: "notResolvable", type: "error" } }]
+      const server = yield* ScriptedServer.make(
+        ScriptedServer.json(200, { items: [{ id: 1 }], data: [{ id: 1 }], errors })
+      )
+      const { fetch } = yield* setUp({ documents: { objects: { url: server.url, items: "items" } } })
+      expect(textsOf((yield* fetch()).warnings)).toBeUndefined()
+    }).pipe(run)
+  )
+
+  const page = { page: 1, nextPage: 2 }
+  it.scopedLive.each<readonly [string, Partial<JsonDocument>, object]>([
+    ["a misspelled path", { next: "meta.next", cursor: "page" }, { meta: page }],
+    ["a path that begins elsewhere", { next: "nextPage", cursor: "page" }, { meta: page }],
+    ["a Link header that is not sent", { next: "link" }, { meta: { next: "/objects?page=2" } }],
+    ["nothing", {}, { meta: { pagination: page } }],
+    ["nothing, and a link of HAL", {}, { _links: { next: { href: "/objects?page=2" } } }]
+  ])("warns that only the first page is read if the next page is asked for by %s", ([, options, json]) =>
+    Effect.gen(function* () {
+      const server = yield* ScriptedServer.make(ScriptedServer.json(200, { data: [{ id: 1 }], ...json }))
+      const warningsOf = (more: Partial<JsonDocument>) =>
+        Effect.gen(function* () {
+          const url = `${server.url}/objects`
+          const { fetch } = yield* setUp({
+            documents: { objects: { url, items: "data", ...options, ...more } }
+          })
+          return textsOf((yield* fetch()).warnings)
+        })
+      expect(yield* warningsOf({})).toEqual([
+        expect.stringMatching(
+          /^Document "objects".*: 1 record, and the server states that there is another page\. "next"/
+        )
+      ])
+      expect(yield* warningsOf({ total: false })).toBeUndefined()
+    }).pipe(run)
+  )
+
+  it.scopedLive.each<readonly [string, Partial<JsonDocument>, object]>([
+    ["null", {}, { meta: { next: null } }],
+    ["empty", {}, { next: "" }],
+    ["absent", { next: "meta.next" }, { meta: { page: 1 } }]
+  ])("has no warning about a single page whose next page is %s", ([, options, json]) =>
+    Effect.gen(function* () {
+      const server = yield* ScriptedServer.make(ScriptedServer.json(200, { data: [{ id: 1 }], ...json }))
+      const { fetch } = yield* setUp({
+        documents: { objects: { url: server.url, items: "data", ...options } }
+      })
+      expect(textsOf((yield* fetch()).warnings)).toBeUndefined()
     }).pipe(run)
   )
 
