@@ -58,6 +58,9 @@ export const makeFolderCall = Effect.fnUntraced(function* (directory: string) {
     const now = yield* monotonicMillis
     const left = (running === 0 ? now : progressAt) + patience - now
     if (left > 0) return yield* Effect.sleep(left)
+    const before = progressAt
+    yield* Effect.sleep("1 second") // for calls that began just before time jumped
+    if (running === 0 || progressAt !== before) return
     const detail =
       "this folder has not responded for 30 seconds, so its changes are not shown. Is its disk or network share connected?"
     silence = new SourceError({ place: directory, detail, isTransient: true })

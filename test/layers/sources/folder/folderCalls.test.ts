@@ -43,3 +43,20 @@ it.scoped(
       expect(yield* ask).toMatchObject({ _tag: "Right", right: { changed: "everything" } })
     }).pipe(Effect.provide(NodeContext.layer))
 )
+
+it.scoped("a call that returns within a second after time has jumped is not refused", () =>
+  Effect.gen(function* () {
+    const call = yield* makeFolderCall("/mnt/share")
+    yield* TestClock.adjust("1 second")
+    let respond = () => {}
+    const answer = call(
+      () =>
+        new Promise<string>((resolve) => {
+          respond = () => resolve("here")
+        })
+    )
+    yield* TestClock.adjust("30 seconds")
+    respond()
+    expect(yield* Effect.promise(() => answer)).toBe("here")
+  })
+)
