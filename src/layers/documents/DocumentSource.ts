@@ -52,7 +52,7 @@ import * as Gone from "./Gone.ts"
 import * as KeptFile from "./KeptFile.ts"
 import { linkRecords } from "./linkRecords.ts"
 import { LinkExpired } from "./media/FileProblem.ts"
-import { isChangedByFiles, merged } from "./media/findMedia.ts"
+import { type Finding, isChangedByFiles, merged } from "./media/findMedia.ts"
 import type { Lasting, MediaReader } from "./media/placeMedia.ts"
 import * as SourceFiles from "./media/SourceFiles.ts"
 import type { Flaw } from "./media/verdict.ts"
@@ -202,194 +202,20 @@ export const make = Effect.fnUntraced(function* <
   never,
   FileSystem.FileSystem | Path.Path | HttpClient.HttpClient | Scope.Scope | Exclude<R, Scope.Scope>
 > {
-  const { changes, data, lasting, options, poll, schema, tables } = source
-  const { expect, id, links = {}, steps = [] } = options
+  const { changes, data, options, poll, schema, tables } = source
+  const { expect, id } = options
   const environment = yield* withoutParentSpan(
     Effect.context<FileSystem.FileSystem | Path.Path | HttpClient.HttpClient | Exclude<R, Scope.Scope>>()
   )
   const sent = makeSentSecrets()
   const files = yield* SourceFiles.make(options, source)
-  const reads = yield* Ref.make<ReadonlyArray<KeptFile.ReadSource>>([])
   const kept = yield* KeptFile.make(id)
-  const say = makeSayWarnings()
   const gone = Gone.make(options, tables === undefined ? "document" : "table", kept)
-  const isOfTables = tables !== undefined
-  const fieldsOf = tables?.fieldsOf ?? identity
+  const reads = yield* Ref.make<ReadonlyArray<KeptFile.ReadSource>>([])
+  const state: FetchState = { files, gone, kept, reads, say: makeSayWarnings() }
 
-  const withoutSecrets = ({ code, mistake, subject, text }: Warning): Warning => ({
-    code,
-    subject: sent.hide(subject),
-    text: sent.hide(text),
-    mistake: sent.hide(text) === text ? mistake : undefined
-  })
-
-  /** Reads and saves the documents, one after the other. */
-  const saveAll = Effect.fnUntraced(function* (
-    opened: OpenedSource<E>,
-    target: Target,
-    progress: ProgressReporter
-  ) {
-    const { isSample = false } = target
-    const edited = new Map(opened.documents.map(({ file, name }) => [name, file]))
-    const failedAt = (document: string) => {
-      const file = edited.get(document)
-      return failedIn(
-        file === undefined ? { document, kind: tables && "table" } : { document: file, kind: "file" }
-      )
-    }
-    yield* checkNames(opened.documents, expect, failedAt)
-    const expectations = makeExpectations(expect, {
-      view: tables?.view ?? null,
-      isAttachment: tables?.isAttachment ?? constFalse,
-      isFile: opened.isFile,
-      similar: opened.similar,
-      kind: isOfTables ? undefined : "document"
-    })
-    const ready = (document: Document<E>): Document<E | SourceError> => {
-      const failed = failedAt(document.name)
-      return isSample
-        ? withSteps(firstPage(document), steps, failed)
-        : expectations.leaveOut(
-            expectations.typed(withSteps(document, steps, failed)),
-            Object.keys(links),
-            fieldsOf
-          )
-    }
-    const linked = yield* linkRecords(
-      // A sample would otherwise read all linked documents.
-      isSample ? {} : links,
-      { documents: opened.documents.map(ready), linked: opened.linked },
-      failedAt
-    )
-    const finding = { ...files.findingOf(opened.reader), lasting }
-    const all = yield* Effect.forEach(linked.documents, (document) =>
-      Effect.zipLeft(
-        saveDocument(document, {
-          target,
-          expectations,
-          finding,
-          failedIn: failedAt,
-          isOfTables,
-          fieldsOf,
-          progress: (document, records) => progress.report({ document, records })
-        }),
-        progress.documentDone
-      )
-    )
-    yield* linked.end
-    yield* requireExpected(all.map(({ verdict }) => verdict))
-    return { all, finding }
-  })
-
-  /** Puts everything into the folder, unless nothing has changed. */
-  const save = Effect.fnUntraced(function* (
-    opened: OpenedSource<E>,
-    target: Target,
-    before: KeptFile.ReadSource | undefined,
-    progress: ProgressReporter
-  ) {
-    const { directory, isSample = false, previous } = target
-    const path = yield* Path.Path
-    const { all, finding } = yield* saveAll(opened, target, progress)
-    const records = new Map(all.map(({ document, records }) => [document, records]))
-    const report = (document: string, attachments: AttachmentProgress) =>
-      progress.report({ document, records: records.get(document) ?? 0, attachments })
-    const own = yield* opened.files?.((attachments) => report("files", attachments)) ??
-      Effect.succeed<OwnFiles<E>>(noFiles)
-    const found = merged(isSample ? [] : all.map(({ found }) => found))
-    yield* Effect.try({
-      try: () => withinBudget("files", found.files.size + Object.keys(own.digests).length),
-      catch: (error) =>
-        error instanceof Refused ? failureAbout(error.mistake) : new SourceError({ cause: error })
-    })
-    const fetched = yield* files.fetchAll({
-      directory,
-      previous,
-      found,
-      finding,
-      own: own.digests,
-      ownFlaws: own.flaws ?? {},
-      index: before?.index,
-      progress: ({ place }, attachments) => report(place.document, attachments)
-    })
-    const fingerprint = fingerprintOf([
-      ...all.map(({ about: { name }, digest }) => ({ name, digest })),
-      ...Object.entries(own.digests).map(([name, digest]) => ({ name, digest })),
-      ...Option.toArray(fetched.digest).map((digest) => ({ name: "", digest }))
-    ])
-    const isUnchanged = Option.exists(previous, (before) => Option.contains(before.fingerprint, fingerprint))
-    const placed: SourceFiles.PlacedFiles = isUnchanged
-      ? { bytes: 0, digests: {}, change: undefined, index: fetched.index }
-      : yield* Effect.zipRight(own.place, fetched.place)
-    const written = yield* Effect.forEach(all, (document) =>
-      placed.change === undefined || isSample || !isChangedByFiles(document.found)
-        ? Effect.succeed(document.file)
-        : rewrite(document, placed.change(document), path.join(directory, document.about.name))
-    )
-    const counts = sumCounts(all.map(({ holds, records }) => ({ records, values: holds === "keys" ? 1 : 0 })))
-    const attachments = addUp(own, fetched.attachments)
-    const documents = all.map((saved) => ({ ...saved, place: placeOf(saved) }))
-    return {
-      found: isSample ? undefined : { previous, documents, files: attachments.total },
-      warnings: [
-        ...all.flatMap(warningsOf),
-        ...fetched.warningsOf(placed.index),
-        ...(isSample ? [] : yield* files.nothingFound(found, counts.records + (counts.values ?? 0)))
-      ],
-      read: { fingerprint, index: placed.index } satisfies KeptFile.ReadSource,
-      /** Whether the index of the version has older tags: equal files were downloaded again. */
-      areTagsNew: isUnchanged && fetched.attachments.reused < fetched.attachments.total,
-      fetched: {
-        fingerprint,
-        ...counts,
-        bytes: written.reduce((sum, { bytes }) => sum + bytes, attachments.bytes + placed.bytes),
-        attachments: isOfTables || finding.isWanted || own.total > 0 ? attachments : undefined,
-        digests: {
-          ...Object.fromEntries(all.map(({ about }, index) => [about.name, written[index]?.sha256 ?? ""])),
-          ...own.digests,
-          ...placed.digests
-        },
-        documents: Object.fromEntries(all.map(({ about: { name, ...document } }) => [name, document]))
-      }
-    }
-  })
-
-  const fetch = Effect.fn("DocumentSource.fetch")(
-    function* (target: Target) {
-      yield* Effect.annotateCurrentSpan("source", id)
-      const outer = yield* WaitObserver
-      const isPrevious = ({ fingerprint }: KeptFile.ReadSource) =>
-        Option.exists(target.previous, (previous) => Option.contains(previous.fingerprint, fingerprint))
-      const before = [...(yield* Ref.get(reads)), (yield* kept.read).files]
-        .filter(Predicate.isNotUndefined)
-        .find(isPrevious)
-      const opening = Effect.gen(function* () {
-        const opened = yield* source.open(target)
-        const progress = yield* makeProgressReporter(opened.documents.length, target.progress)
-        return yield* Effect.provideService(save(opened, target, before, progress), WaitObserver, {
-          waiting: (wait) => Effect.zipRight(outer.waiting(wait), progress.waiting(wait))
-        })
-      })
-      const reading = withWarnings(opening)
-      const [{ areTagsNew, fetched, found, read, ...saved }, noticed] = yield* Effect.catchIf(
-        reading,
-        // The documents have fresh links.
-        (error) => error instanceof LinkExpired,
-        () => Effect.zipRight(empty(target.directory), reading)
-      )
-      const isCheck = target.isCheck === true
-      const given = [...noticed, ...saved.warnings].map(withoutSecrets)
-      const warnings = (yield* gone.judge(given, found, isCheck)).map(withoutSecrets)
-      if (!isCheck) {
-        // Beside the last version, because this read may not become a version.
-        const isOther = before !== undefined && before.fingerprint !== read.fingerprint
-        yield* Ref.set(reads, isOther ? [read, before] : [read])
-        if (areTagsNew) yield* kept.change({ files: read })
-        yield* say(warnings)
-      }
-      return { ...fetched, ...listed(warnings) } satisfies FetchedSource
-    },
-    (fetching) => sourceErrors(Effect.scoped(fetching))
+  const fetch = Effect.fn("DocumentSource.fetch")((target: Target) =>
+    sourceErrors(Effect.scoped(fetchInto(source, state, target)))
   )
 
   const answering = flow(
@@ -414,7 +240,218 @@ export const make = Effect.fnUntraced(function* <
   }
 })
 
-type ProgressReporter = Effect.Effect.Success<ReturnType<typeof makeProgressReporter>>
+type Files = Effect.Effect.Success<ReturnType<typeof SourceFiles.make>>
+
+/** What a source keeps between its fetches. */
+interface FetchState {
+  readonly files: Files
+  readonly kept: KeptFile.KeptFile
+  readonly gone: ReturnType<typeof Gone.make>
+  /** The last read, and the read that became the last version. */
+  readonly reads: Ref.Ref<ReadonlyArray<KeptFile.ReadSource>>
+  readonly say: ReturnType<typeof makeSayWarnings>
+}
+
+/** One fetch of the opened source. */
+interface CurrentFetch<E> {
+  readonly opened: OpenedSource<E>
+  readonly target: FetchTarget
+  readonly progress: Effect.Effect.Success<ReturnType<typeof makeProgressReporter>>
+}
+
+/** Fetches the source into a folder, once more if links have expired, and says what is wrong. */
+const fetchInto = Effect.fnUntraced(function* <E extends DocumentsError, R, Target extends FetchTarget>(
+  source: DocumentSource<E, R, Target>,
+  { files, gone, kept, reads, say }: FetchState,
+  target: Target
+) {
+  yield* Effect.annotateCurrentSpan("source", source.options.id)
+  const isPrevious = ({ fingerprint }: KeptFile.ReadSource) =>
+    Option.exists(target.previous, (previous) => Option.contains(previous.fingerprint, fingerprint))
+  const before = [...(yield* Ref.get(reads)), (yield* kept.read).files]
+    .filter(Predicate.isNotUndefined)
+    .find(isPrevious)
+  const reading = withWarnings(read(source, files, target, before))
+  const [{ areTagsNew, fetched, found, read: latest, ...saved }, noticed] = yield* Effect.catchIf(
+    reading,
+    // The documents have fresh links.
+    (error) => error instanceof LinkExpired,
+    () => Effect.zipRight(empty(target.directory), reading)
+  )
+  const { hide } = yield* SentSecrets
+  const isCheck = target.isCheck === true
+  const given = [...noticed, ...saved.warnings].map(withoutSecrets(hide))
+  const warnings = (yield* gone.judge(given, found, isCheck)).map(withoutSecrets(hide))
+  if (!isCheck) {
+    // Beside the last version, because this read may not become a version.
+    const isOther = before !== undefined && before.fingerprint !== latest.fingerprint
+    yield* Ref.set(reads, isOther ? [latest, before] : [latest])
+    if (areTagsNew) yield* kept.change({ files: latest })
+    yield* say(warnings)
+  }
+  return { ...fetched, ...listed(warnings) } satisfies FetchedSource
+})
+
+/** Opens the source, and reads it into the folder. */
+const read = Effect.fnUntraced(function* <E extends DocumentsError, R, Target extends FetchTarget>(
+  source: DocumentSource<E, R, Target>,
+  files: Files,
+  target: Target,
+  before: KeptFile.ReadSource | undefined
+) {
+  const outer = yield* WaitObserver
+  const opened = yield* source.open(target)
+  const progress = yield* makeProgressReporter(opened.documents.length, target.progress)
+  return yield* Effect.provideService(
+    save(source, files, { opened, progress, target }, before),
+    WaitObserver,
+    { waiting: (wait) => Effect.zipRight(outer.waiting(wait), progress.waiting(wait)) }
+  )
+})
+
+/** Puts everything into the folder, unless nothing has changed. */
+const save = Effect.fnUntraced(function* <E extends DocumentsError>(
+  source: Pick<DocumentSource<E, never>, "options" | "tables" | "lasting">,
+  files: Files,
+  current: CurrentFetch<E>,
+  before: KeptFile.ReadSource | undefined
+) {
+  const { opened, progress, target } = current
+  const { directory, isSample = false, previous } = target
+  const path = yield* Path.Path
+  const finding = { ...files.findingOf(opened.reader), lasting: source.lasting }
+  const all = yield* saveAll(source, current, finding)
+  const records = new Map(all.map(({ document, records }) => [document, records]))
+  const report = (document: string, attachments: AttachmentProgress) =>
+    progress.report({ document, records: records.get(document) ?? 0, attachments })
+  const own = yield* opened.files?.((attachments) => report("files", attachments)) ??
+    Effect.succeed<OwnFiles<E>>(noFiles)
+  const found = merged(isSample ? [] : all.map(({ found }) => found))
+  yield* Effect.try({
+    try: () => withinBudget("files", found.files.size + Object.keys(own.digests).length),
+    catch: (error) =>
+      error instanceof Refused ? failureAbout(error.mistake) : new SourceError({ cause: error })
+  })
+  const fetched = yield* files.fetchAll({
+    directory,
+    previous,
+    found,
+    finding,
+    own: own.digests,
+    ownFlaws: own.flaws ?? {},
+    index: before?.index,
+    progress: ({ place }, attachments) => report(place.document, attachments)
+  })
+  const fingerprint = fingerprintOf([
+    ...all.map(({ about: { name }, digest }) => ({ name, digest })),
+    ...Object.entries(own.digests).map(([name, digest]) => ({ name, digest })),
+    ...Option.toArray(fetched.digest).map((digest) => ({ name: "", digest }))
+  ])
+  const isUnchanged = Option.exists(previous, (before) => Option.contains(before.fingerprint, fingerprint))
+  const placed: SourceFiles.PlacedFiles = isUnchanged
+    ? { bytes: 0, digests: {}, change: undefined, index: fetched.index }
+    : yield* Effect.zipRight(own.place, fetched.place)
+  const written = yield* Effect.forEach(all, (document) =>
+    placed.change === undefined || isSample || !isChangedByFiles(document.found)
+      ? Effect.succeed(document.file)
+      : rewrite(document, placed.change(document), path.join(directory, document.about.name))
+  )
+  const counts = sumCounts(all.map(({ holds, records }) => ({ records, values: holds === "keys" ? 1 : 0 })))
+  const attachments = addUp(own, fetched.attachments)
+  const documents = all.map((saved) => ({ ...saved, place: placeOf(saved) }))
+  return {
+    found: isSample ? undefined : { previous, documents, files: attachments.total },
+    warnings: [
+      ...all.flatMap(warningsOf),
+      ...fetched.warningsOf(placed.index),
+      ...(isSample ? [] : yield* files.nothingFound(found, counts.records + (counts.values ?? 0)))
+    ],
+    read: { fingerprint, index: placed.index } satisfies KeptFile.ReadSource,
+    /** Whether the index of the version has older tags: equal files were downloaded again. */
+    areTagsNew: isUnchanged && fetched.attachments.reused < fetched.attachments.total,
+    fetched: {
+      fingerprint,
+      ...counts,
+      bytes: written.reduce((sum, { bytes }) => sum + bytes, attachments.bytes + placed.bytes),
+      attachments: source.tables !== undefined || finding.isWanted || own.total > 0 ? attachments : undefined,
+      digests: {
+        ...Object.fromEntries(all.map(({ about }, index) => [about.name, written[index]?.sha256 ?? ""])),
+        ...own.digests,
+        ...placed.digests
+      },
+      documents: Object.fromEntries(all.map(({ about: { name, ...document } }) => [name, document]))
+    }
+  }
+})
+
+/** Reads and saves the documents, one after the other. */
+const saveAll = Effect.fnUntraced(function* <E extends DocumentsError>(
+  { options, tables }: Pick<DocumentSource<E, never>, "options" | "tables">,
+  { opened, progress, target }: CurrentFetch<E>,
+  finding: Finding
+) {
+  const { expect, links = {}, steps = [] } = options
+  const { isSample = false } = target
+  const isOfTables = tables !== undefined
+  const fieldsOf = tables?.fieldsOf ?? identity
+  const edited = new Map(opened.documents.map(({ file, name }) => [name, file]))
+  const failedAt = (document: string) => {
+    const file = edited.get(document)
+    return failedIn(
+      file === undefined ? { document, kind: tables && "table" } : { document: file, kind: "file" }
+    )
+  }
+  yield* checkNames(opened.documents, expect, failedAt)
+  const expectations = makeExpectations(expect, {
+    view: tables?.view ?? null,
+    isAttachment: tables?.isAttachment ?? constFalse,
+    isFile: opened.isFile,
+    similar: opened.similar,
+    kind: isOfTables ? undefined : "document"
+  })
+  const ready = (document: Document<E>): Document<E | SourceError> => {
+    const failed = failedAt(document.name)
+    return isSample
+      ? withSteps(firstPage(document), steps, failed)
+      : expectations.leaveOut(
+          expectations.typed(withSteps(document, steps, failed)),
+          Object.keys(links),
+          fieldsOf
+        )
+  }
+  const linked = yield* linkRecords(
+    // A sample would otherwise read all linked documents.
+    isSample ? {} : links,
+    { documents: opened.documents.map(ready), linked: opened.linked },
+    failedAt
+  )
+  const all = yield* Effect.forEach(linked.documents, (document) =>
+    Effect.zipLeft(
+      saveDocument(document, {
+        target,
+        expectations,
+        finding,
+        failedIn: failedAt,
+        isOfTables,
+        fieldsOf,
+        progress: (document, records) => progress.report({ document, records })
+      }),
+      progress.documentDone
+    )
+  )
+  yield* linked.end
+  yield* requireExpected(all.map(({ verdict }) => verdict))
+  return all
+})
+
+const withoutSecrets =
+  (hide: (text: string) => string) =>
+  ({ code, mistake, subject, text }: Warning): Warning => ({
+    code,
+    subject: hide(subject),
+    text: hide(text),
+    mistake: hide(text) === text ? mistake : undefined
+  })
 
 const warningsOf = (saved: SavedDocument): ReadonlyArray<Warning> =>
   saved.warnings.map(placed(placeOf(saved))).map(within(saved.document))
