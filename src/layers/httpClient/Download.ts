@@ -132,172 +132,174 @@ const isWhole = (chunks: ReadonlyArray<Uint8Array>, bytes: number): boolean =>
 
 const nothing = (): Part => ({ bytes: 0, hash: createHash("sha256") })
 
+/** One download. One fiber uses it: a try continues where the last try ended. */
+interface Download<E> {
+  readonly target: Target<E> & Partial<ConditionalTarget<E>>
+  readonly fileSystem: FileSystem.FileSystem
+  readonly maxBytes: Options["maxBytes"]
+  part: Part
+  begun: Begun | undefined
+  /** Whether the file has changed: a 304 would then leave its first part behind. */
+  hasChanged: boolean
+}
+
 export const make = Effect.fnUntraced(function* ({
   maxBytes,
   maxTimeout
 }: Options): Effect.fn.Return<Downloads, never, FileSystem.FileSystem | HttpClient> {
   const fileSystem = yield* FileSystem.FileSystem
   const get = yield* Get.make({ maxTimeout })
-
-  const checkSize = (bytes: number, text = String(bytes)): Effect.Effect<void, DownloadFailed> =>
-    maxBytes !== undefined && bytes > maxBytes.value
-      ? failed(`it has ${text} bytes, more than the ${maxBytes.value} of "${maxBytes.option}"`)
-      : Effect.void
-
-  const begin = <E>({
-    file,
-    headers = {},
-    isDurable = false,
-    isNew = false,
-    isUnchanged,
-    name,
-    onBeginning = () => Effect.void,
-    onBytes,
-    onResponse = () => Effect.void,
-    resumes = false,
-    size: expectedSize,
-    url
-  }: Target<E> & Partial<ConditionalTarget<E>>): Effect.Effect<
-    Downloaded | undefined,
-    DownloadFailed | E
-  > => {
-    const size = Option.getOrUndefined(expectedSize)
-    const onDisk =
-      (action: "read" | "write") =>
-      <A, R>(effect: Effect.Effect<A, Error, R>) =>
-        Effect.mapError(effect, (cause) => failed(`cannot ${action} ${file}: ${explain(cause)}`, { cause }))
-
-    // One fiber uses them: a try continues where the last try ended.
-    let part = nothing()
-    let begun: Begun | undefined
-    // Then the file has changed, and a 304 would leave its first part behind.
-    let hasChanged = false
-
-    const has = (next: Part) =>
-      Effect.suspend(() => {
-        const more = next.bytes - part.bytes
-        part = next
-        return more === 0 ? Effect.void : onBytes(more)
-      })
-
-    const startAnew = Effect.suspend(() =>
-      Effect.zipRight(
-        part.bytes > 0 ? onDisk("write")(fileSystem.truncate(file)) : Effect.void,
-        has(nothing())
-      )
+  const begin = <E>(target: Download<E>["target"]) =>
+    Effect.suspend(() =>
+      run({ target, fileSystem, maxBytes, part: nothing(), begun: undefined, hasChanged: false }, get)
     )
-
-    const readPart = hashFile(file).pipe(
-      Effect.provideService(FileSystem.FileSystem, fileSystem),
-      Effect.catchIf(isNotFound, () => Effect.sync(nothing)),
-      onDisk("read"),
-      Effect.flatMap(has)
-    )
-
-    const syncPart = Effect.provideService(syncFile(file), FileSystem.FileSystem, fileSystem)
-
-    /** Appends the body to the file. A small body is written at once. */
-    const save = Effect.fnUntraced(function* (
-      read: Body.ReadPart,
-      length: number | undefined,
-      expected: number | undefined,
-      origin: URL
-    ) {
-      const atLeast = length !== undefined && length <= smallBody ? length + 1 : 1
-      const { hash } = part
-      const flag = part.bytes === 0 ? "w" : "a"
-      let handle: FileSystem.File | undefined
-      let isLast = false
-      while (!isLast) {
-        const next = yield* read(atLeast)
-        isLast = next.isLast
-        if (part.bytes === 0 && (next.length > 0 || isLast)) {
-          yield* onBeginning(Body.joined(next.chunks))
-        }
-        const bytes = part.bytes + next.length
-        if (expected !== undefined && bytes > expected) {
-          yield* startAnew
-          return yield* failed(wrongSize(origin, `at least ${bytes}`, expected))
-        }
-        yield* checkSize(bytes, `at least ${bytes}`)
-        handle ??= yield* onDisk("write")(fileSystem.open(file, { flag }))
-        yield* onDisk("write")(writeChunks(handle.fd, next.chunks))
-        if (isLast && isDurable) yield* onDisk("write")(handle.sync)
-        for (const chunk of next.chunks) hash.update(chunk)
-        yield* has({ bytes, hash })
-      }
-      const { bytes } = part
-      return expected !== undefined && bytes < expected
-        ? yield* retryable(wrongSize(origin, bytes, expected))
-        : { sha256: hash.digest("hex"), bytes }
-    }, Effect.scoped)
-
-    const attempt = Effect.gen(function* () {
-      yield* checkSize(size ?? 0)
-      if (size !== undefined && size < part.bytes) yield* startAnew
-      const { bytes, hash } = part
-      const whole = size ?? begun?.size
-      if (bytes > 0 && whole === bytes) {
-        if (isDurable) yield* onDisk("write")(syncPart)
-        return { sha256: hash.digest("hex"), bytes }
-      }
-      const isFirst = bytes === 0 && !hasChanged
-      return yield* get(
-        url,
-        isFirst ? headers : restHeaders(headers, bytes, begun),
-        Effect.fnUntraced(function* (response) {
-          const isCoded = Body.codingsOf(response.headers).length > 0
-          yield* Body.accept(response, isFirst ? aboutConditions(headers) : aboutRanges)
-          if (isFirst && isUnchanged?.(response) === true) return undefined
-          if (
-            response.status !== 200 &&
-            (response.status !== 206 || isCoded || !isRest(response, bytes, whole, begun))
-          ) {
-            yield* startAnew
-            return yield* retryable(`${new URL(url).origin} does not give the rest of it`)
-          }
-          if (response.status !== 206) {
-            yield* onResponse(response)
-            hasChanged = true
-            begun = isCoded ? undefined : whatBegins(response)
-            yield* startAnew
-          }
-          // The size after decoding is unknown.
-          const length = isCoded ? undefined : contentLength(response.headers)
-          const all = length === undefined ? undefined : part.bytes + length
-          const expected = response.status === 206 ? (whole ?? totalOf(response.headers)) : size
-          yield* checkSize(all ?? 0)
-          const read = yield* Body.reader(response)
-          return yield* save(read, length, expected ?? all, response.url)
-        })
-      )
-    })
-
-    const remove = Effect.zipRight(
-      Effect.ignore(retryHeldOpen(fileSystem.remove(file, { force: true }))),
-      has(nothing())
-    )
-
-    return (resumes && !isNew ? readPart : Effect.void).pipe(
-      Effect.zipRight(
-        withRetries(
-          Effect.tapError(attempt, () => (resumes || begun !== undefined ? Effect.void : has(nothing())))
-        )
-      ),
-      Effect.tapError(() => (resumes ? Effect.void : remove)),
-      Effect.annotateLogs("file", name)
-    )
-  }
-
   return {
     download: (target) =>
-      Effect.map(
-        Effect.suspend(() => begin(target)),
-        (downloaded) => Option.getOrThrow(Option.fromNullable(downloaded))
-      ),
-    downloadChanged: (target) => Effect.suspend(() => begin(target))
+      Effect.map(begin(target), (downloaded) => Option.getOrThrow(Option.fromNullable(downloaded))),
+    downloadChanged: begin
   }
 })
+
+const run = <E>(
+  download: Download<E>,
+  get: Get.Get
+): Effect.Effect<Downloaded | undefined, DownloadFailed | E> => {
+  const { fileSystem, target } = download
+  const { file, isNew = false, name, resumes = false } = target
+  const readPart = hashFile(file).pipe(
+    Effect.provideService(FileSystem.FileSystem, fileSystem),
+    Effect.catchIf(isNotFound, () => Effect.sync(nothing)),
+    onDisk("read", file),
+    Effect.flatMap((part) => setPart(download, part))
+  )
+  const remove = Effect.zipRight(
+    Effect.ignore(retryHeldOpen(fileSystem.remove(file, { force: true }))),
+    setPart(download, nothing())
+  )
+  return (resumes && !isNew ? readPart : Effect.void).pipe(
+    Effect.zipRight(
+      withRetries(
+        Effect.tapError(attempt(download, get), () =>
+          resumes || download.begun !== undefined ? Effect.void : setPart(download, nothing())
+        )
+      )
+    ),
+    Effect.tapError(() => (resumes ? Effect.void : remove)),
+    Effect.annotateLogs("file", name)
+  )
+}
+
+const attempt = Effect.fnUntraced(function* <E>(download: Download<E>, get: Get.Get) {
+  const { file, headers = {}, isDurable = false, isUnchanged, onResponse, url } = download.target
+  const size = Option.getOrUndefined(download.target.size)
+  yield* checkSize(download, size ?? 0)
+  if (size !== undefined && size < download.part.bytes) yield* startAnew(download)
+  const { begun, part } = download
+  const { bytes, hash } = part
+  const whole = size ?? begun?.size
+  if (bytes > 0 && whole === bytes) {
+    const sync = Effect.provideService(syncFile(file), FileSystem.FileSystem, download.fileSystem)
+    if (isDurable) yield* onDisk("write", file)(sync)
+    return { sha256: hash.digest("hex"), bytes }
+  }
+  const isFirst = bytes === 0 && !download.hasChanged
+  return yield* get(
+    url,
+    isFirst ? headers : restHeaders(headers, bytes, begun),
+    Effect.fnUntraced(function* (response) {
+      const isCoded = Body.codingsOf(response.headers).length > 0
+      yield* Body.accept(response, isFirst ? aboutConditions(headers) : aboutRanges)
+      if (isFirst && isUnchanged?.(response) === true) return undefined
+      if (
+        response.status !== 200 &&
+        (response.status !== 206 || isCoded || !isRest(response, bytes, whole, begun))
+      ) {
+        yield* startAnew(download)
+        return yield* retryable(`${new URL(url).origin} does not give the rest of it`)
+      }
+      if (response.status !== 206) {
+        if (onResponse !== undefined) yield* onResponse(response)
+        download.hasChanged = true
+        download.begun = isCoded ? undefined : whatBegins(response)
+        yield* startAnew(download)
+      }
+      // The size after decoding is unknown.
+      const length = isCoded ? undefined : contentLength(response.headers)
+      const all = length === undefined ? undefined : download.part.bytes + length
+      const expected = response.status === 206 ? (whole ?? totalOf(response.headers)) : size
+      yield* checkSize(download, all ?? 0)
+      return yield* save(download, response, length, expected ?? all)
+    })
+  )
+})
+
+/** Appends the body to the file. A small body is written at once. */
+const save = Effect.fnUntraced(function* <E>(
+  download: Download<E>,
+  response: Body.Response,
+  length: number | undefined,
+  expected: number | undefined
+) {
+  const { file, isDurable = false, onBeginning } = download.target
+  const read = yield* Body.reader(response)
+  const atLeast = length !== undefined && length <= smallBody ? length + 1 : 1
+  const { hash } = download.part
+  const flag = download.part.bytes === 0 ? "w" : "a"
+  let handle: FileSystem.File | undefined
+  let isLast = false
+  while (!isLast) {
+    const next = yield* read(atLeast)
+    isLast = next.isLast
+    if (download.part.bytes === 0 && (next.length > 0 || isLast) && onBeginning !== undefined) {
+      yield* onBeginning(Body.joined(next.chunks))
+    }
+    const bytes = download.part.bytes + next.length
+    if (expected !== undefined && bytes > expected) {
+      yield* startAnew(download)
+      return yield* failed(wrongSize(response.url, `at least ${bytes}`, expected))
+    }
+    yield* checkSize(download, bytes, `at least ${bytes}`)
+    handle ??= yield* onDisk("write", file)(download.fileSystem.open(file, { flag }))
+    yield* onDisk("write", file)(writeChunks(handle.fd, next.chunks))
+    if (isLast && isDurable) yield* onDisk("write", file)(handle.sync)
+    for (const chunk of next.chunks) hash.update(chunk)
+    yield* setPart(download, { bytes, hash })
+  }
+  const { bytes } = download.part
+  return expected !== undefined && bytes < expected
+    ? yield* retryable(wrongSize(response.url, bytes, expected))
+    : { sha256: hash.digest("hex"), bytes }
+}, Effect.scoped)
+
+const checkSize = <E>(
+  { maxBytes }: Download<E>,
+  bytes: number,
+  text = String(bytes)
+): Effect.Effect<void, DownloadFailed> =>
+  maxBytes !== undefined && bytes > maxBytes.value
+    ? failed(`it has ${text} bytes, more than the ${maxBytes.value} of "${maxBytes.option}"`)
+    : Effect.void
+
+/** Replaces the received part, and reports the change of its size. */
+const setPart = <E>(download: Download<E>, part: Part) =>
+  Effect.suspend(() => {
+    const more = part.bytes - download.part.bytes
+    download.part = part
+    return more === 0 ? Effect.void : download.target.onBytes(more)
+  })
+
+const startAnew = <E>(download: Download<E>) => {
+  const { file } = download.target
+  return Effect.zipRight(
+    download.part.bytes > 0 ? onDisk("write", file)(download.fileSystem.truncate(file)) : Effect.void,
+    setPart(download, nothing())
+  )
+}
+
+const onDisk =
+  (action: "read" | "write", file: string) =>
+  <A, R>(effect: Effect.Effect<A, Error, R>) =>
+    Effect.mapError(effect, (cause) => failed(`cannot ${action} ${file}: ${explain(cause)}`, { cause }))
 
 /** In bytes. Smaller bodies are written when they are complete, larger bodies while they arrive. */
 const smallBody = 1024 * 1024
