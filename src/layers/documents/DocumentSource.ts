@@ -240,11 +240,9 @@ export const make = Effect.fnUntraced(function* <
   }
 })
 
-type Files = Effect.Effect.Success<ReturnType<typeof SourceFiles.make>>
-
 /** What a source keeps between its fetches. */
 interface FetchState {
-  readonly files: Files
+  readonly files: SourceFiles.SourceFiles
   readonly kept: KeptFile.KeptFile
   readonly gone: ReturnType<typeof Gone.make>
   /** The last read, and the read that became the last version. */
@@ -295,7 +293,7 @@ const fetchInto = Effect.fnUntraced(function* <E extends DocumentsError, R, Targ
 /** Opens the source, and reads it into the folder. */
 const read = Effect.fnUntraced(function* <E extends DocumentsError, R, Target extends FetchTarget>(
   source: DocumentSource<E, R, Target>,
-  files: Files,
+  files: SourceFiles.SourceFiles,
   target: Target,
   before: KeptFile.ReadSource | undefined
 ) {
@@ -312,14 +310,14 @@ const read = Effect.fnUntraced(function* <E extends DocumentsError, R, Target ex
 /** Puts everything into the folder, unless nothing has changed. */
 const save = Effect.fnUntraced(function* <E extends DocumentsError>(
   source: Pick<DocumentSource<E, never>, "options" | "tables" | "lasting">,
-  files: Files,
+  files: SourceFiles.SourceFiles,
   current: CurrentFetch<E>,
   before: KeptFile.ReadSource | undefined
 ) {
   const { opened, progress, target } = current
   const { directory, isSample = false, previous } = target
   const path = yield* Path.Path
-  const finding = { ...files.findingOf(opened.reader), lasting: source.lasting }
+  const finding = { ...SourceFiles.findingOf(files, opened.reader), lasting: source.lasting }
   const all = yield* saveAll(source, current, finding)
   const records = new Map(all.map(({ document, records }) => [document, records]))
   const report = (document: string, attachments: AttachmentProgress) =>
@@ -332,7 +330,7 @@ const save = Effect.fnUntraced(function* <E extends DocumentsError>(
     catch: (error) =>
       error instanceof Refused ? failureAbout(error.mistake) : new SourceError({ cause: error })
   })
-  const fetched = yield* files.fetchAll({
+  const fetched = yield* SourceFiles.fetchAll(files, {
     directory,
     previous,
     found,
@@ -364,7 +362,9 @@ const save = Effect.fnUntraced(function* <E extends DocumentsError>(
     warnings: [
       ...all.flatMap(warningsOf),
       ...fetched.warningsOf(placed.index),
-      ...(isSample ? [] : yield* files.nothingFound(found, counts.records + (counts.values ?? 0)))
+      ...(isSample
+        ? []
+        : yield* SourceFiles.nothingFound(files, found, counts.records + (counts.values ?? 0)))
     ],
     read: { fingerprint, index: placed.index } satisfies KeptFile.ReadSource,
     /** Whether the index of the version has older tags: equal files were downloaded again. */

@@ -99,154 +99,174 @@ export interface PlacedFiles {
   readonly bytes: number
 }
 
-/** The files of a source, and their fetches. */
-export const make = Effect.fnUntraced(function* (
-  { id, images, maxTimeout = defaultTimeout, media }: FileOptions,
-  settings: FileSettings
-) {
-  const fileSystem = yield* FileSystem.FileSystem
+/** The files of a source, for its fetches. */
+export interface SourceFiles {
+  readonly options: FileOptions
+  readonly settings: FileSettings
+  readonly mediaFiles: Effect.Effect.Success<ReturnType<typeof MediaFiles.make>>
+  /** Makes smaller pictures, if there are any. */
+  readonly maker: Maker | undefined
+}
+
+type Maker = Effect.Effect.Success<ReturnType<typeof Images.make>>
+
+export const make = Effect.fnUntraced(function* (options: FileOptions, settings: FileSettings) {
+  const { id, images, maxTimeout = defaultTimeout } = options
   const path = yield* Path.Path
-  const options: Partial<MediaOptions> = media === false || media === undefined ? {} : media
-  const mediaFiles = yield* MediaFiles.make({ ...options, ...settings }, maxTimeout)
+  const mediaFiles = yield* MediaFiles.make({ ...mediaOf(options), ...settings }, maxTimeout)
   const folder = Option.map(yield* SourceFolder, (folder) => path.join(folder, `${id}.images`))
   const maker = images && (yield* Images.make(images, folder))
-  /** The search for files, with the vendor's reader. */
-  const findingOf = (reader: MediaReader | undefined): Finding => {
-    const hasLinks = media !== false && (media ?? reader) !== undefined
-    return {
-      isWanted: hasLinks || images !== undefined,
-      rules: rulesOf(options),
-      reader: hasLinks ? reader : undefined,
-      url: settings.url,
-      wantsPictures: images !== undefined,
-      areLinksSigned: hasLinks && !(settings.hasFixedPaths === true && media === undefined)
-    }
-  }
+  return { options, settings, mediaFiles, maker } satisfies SourceFiles
+})
 
-  /**
-   * A digest of the additions to documents: paths and contents of files, and the options that decide where they are
-   * written.
-   */
-  const digestOf = (linked: ReadonlyArray<MediaFiles.MediaFile>): string => {
-    const { find, hosts, replace, types } = options
-    return sha256OfText(
-      JSON.stringify([
-        [find, hosts, replace, types, images],
-        linked.map(({ entry, key, sha256 }) => [key, entry.path, sha256]).sort()
-      ])
-    )
-  }
+const mediaOf = ({ media = false }: FileOptions): Partial<MediaOptions> => (media === false ? {} : media)
 
-  const fetchAll = Effect.fnUntraced(function* (target: FilesTarget) {
-    const { directory, finding, found, own, ownFlaws, previous, progress } = target
-    const wantsIndex = found.files.size > 0 || found.pictures.size > 0
-    const before = target.index ?? (wantsIndex ? yield* readIndex(previous) : {})
-    if ([...found.files.values()].some(({ localPath }) => localPath === undefined)) {
-      yield* Effect.mapError(
-        fileSystem.makeDirectory(path.join(directory, mediaFolder), { recursive: true }),
-        (cause) => notSaved(mediaFolder, `it cannot be made: ${explain(cause)}`, cause)
-      )
-    }
-    const fetched = yield* mediaFiles.fetchAll([...found.files.values()], {
-      directory,
-      previous,
-      index: before,
-      progress
-    })
-    const linked = fetched.media.filter(isLinked)
-    const flawBefore = flawsOf(before, previous)
-    const ownPictures = ownPicturesOf(found, own)
-    const named = (media: ReadonlyArray<MediaFiles.MediaFile>): ReadonlyArray<NamedFile> =>
-      [...ownPictures, ...media.map(namedFile)].map((file) =>
-        withFlaw(file, file.entry.flaw ?? flawBefore(file.entry.path, file.sha256))
-      )
-    const files = named(fetched.media)
-
-    /** Makes everything part of the version. */
-    const place = Effect.gen(function* () {
-      const saved = yield* fetched.place
-      const digests = Object.fromEntries(saved.map(({ entry, sha256 }) => [entry.path, sha256]))
-      const placed: FilesByIdentity = new Map([
-        ...Object.entries({ ...own, ...digests }).map(
-          ([localPath, sha256]) => [ownIdentity(localPath), { localPath, sha256 }] as const
-        ),
-        ...saved
-          .filter(isLinked)
-          .map(({ entry, sha256, wanted }) => [wanted.identity, { localPath: entry.path, sha256 }] as const)
-      ])
-      const pictures: Pictures =
-        maker === undefined ? noPictures : yield* makePictures(maker, target, placed, flawBefore)
-      const placeOf = (link: FoundLink): Placed | undefined => {
-        const file = placed.get(link.identity)
-        return file && { localPath: file.localPath, sizes: pictures.sizes.get(pictureKey(link)) }
-      }
-      const index = {
-        ...indexOf(named(saved).map((file) => withFlaw(file, flawAfter(pictures, file)))),
-        ...ownFlawed(ownFlaws)
-      }
-      return {
-        digests: {
-          ...digests,
-          ...Record.map(pictures.files, ({ sha256 }) => sha256),
-          ...(yield* writeIndex(index, directory, Object.keys(own)))
-        },
-        change: finding.isWanted ? ({ about }) => makeChange(about, finding, placeOf) : undefined,
-        index,
-        bytes: MediaFiles.sizeOf(Object.values(pictures.files))
-      } satisfies PlacedFiles
-    })
-
-    const paths = new Set([...Object.keys(own), ...fetched.media.map(({ entry }) => entry.path)])
-    const missing = [...found.pictures.values()].flatMap(({ ownPath, place }) =>
-      ownPath === undefined || paths.has(ownPath)
-        ? []
-        : [problemAt(place, { wrong: "sizes", file: ownPath, detail: "the source has no such file." })]
-    )
-
-    return {
-      digest:
-        finding.areLinksSigned || images !== undefined
-          ? Option.some(digestOf(linked))
-          : Option.none<string>(),
-      /** The index if nothing has changed. */
-      index: indexOf(files),
-      attachments: {
-        total: fetched.media.length,
-        bytes: MediaFiles.sizeOf(fetched.media),
-        reused: fetched.media.filter(({ isKept }) => isKept).length
-      },
-      /** All warnings, with those about the files of the index, at the places of the documents. */
-      warningsOf: (index: MediaIndex): ReadonlyArray<Warning> => {
-        const flawed = files.flatMap(({ key, place }) => {
-          const { flaw, path } = index[key] ?? {}
-          return flaw === undefined
-            ? []
-            : [problemAt(place, { wrong: flaw.wrong, detail: flaw.detail, file: path })]
-        })
-        return [...found.warnings, ...warningsOf([...fetched.problems, ...missing, ...flawed])]
-      },
-      place
-    }
-  })
-
+/** The search for files, with the vendor's reader. */
+export const findingOf = ({ options, settings }: SourceFiles, reader: MediaReader | undefined): Finding => {
+  const { images, media } = options
+  const hasLinks = media !== false && (media ?? reader) !== undefined
   return {
-    findingOf,
-    fetchAll,
-    /** The mistake, or else the warning, if there are records, but `find` matches no link at all. */
-    nothingFound: (
-      { elsewhere, files }: FoundMedia,
-      records: number
-    ): Effect.Effect<ReadonlyArray<Warning>, SourceError> =>
-      options.find === undefined || files.size > 0 || records === 0
-        ? Effect.succeed([])
-        : elsewhere !== undefined
-          ? notSaved(
-              elsewhere.document,
-              `"media.find" (${excerpt(options.find.join(", "))}) finds no link, but there are links to files, the first at "${printableLine(elsewhere.field, 200)}". Correct "find", or leave it out if no file is to be saved`
-            )
-          : Effect.succeed([warn("media:nothing", "", { find: options.find.join(", ") })])
+    isWanted: hasLinks || images !== undefined,
+    rules: rulesOf(mediaOf(options)),
+    reader: hasLinks ? reader : undefined,
+    url: settings.url,
+    wantsPictures: images !== undefined,
+    areLinksSigned: hasLinks && !(settings.hasFixedPaths === true && media === undefined)
+  }
+}
+
+/** Fetches the files of links. The effect `place` of the result puts them into the folder. */
+export const fetchAll = Effect.fnUntraced(function* (
+  { maker, mediaFiles, options }: SourceFiles,
+  target: FilesTarget
+) {
+  const { directory, finding, found, own, previous, progress } = target
+  const fileSystem = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const wantsIndex = found.files.size > 0 || found.pictures.size > 0
+  const before = target.index ?? (wantsIndex ? yield* readIndex(previous) : {})
+  if ([...found.files.values()].some(({ localPath }) => localPath === undefined)) {
+    yield* Effect.mapError(
+      fileSystem.makeDirectory(path.join(directory, mediaFolder), { recursive: true }),
+      (cause) => notSaved(mediaFolder, `it cannot be made: ${explain(cause)}`, cause)
+    )
+  }
+  const fetched = yield* mediaFiles.fetchAll([...found.files.values()], {
+    directory,
+    previous,
+    index: before,
+    progress
+  })
+  const flawBefore = flawsOf(before, previous)
+  const ownPictures = ownPicturesOf(found, own)
+  const named = (media: ReadonlyArray<MediaFiles.MediaFile>): ReadonlyArray<NamedFile> =>
+    [...ownPictures, ...media.map(namedFile)].map((file) =>
+      withFlaw(file, file.entry.flaw ?? flawBefore(file.entry.path, file.sha256))
+    )
+  const files = named(fetched.media)
+  const paths = new Set([...Object.keys(own), ...fetched.media.map(({ entry }) => entry.path)])
+  const missing = [...found.pictures.values()].flatMap(({ ownPath, place }) =>
+    ownPath === undefined || paths.has(ownPath)
+      ? []
+      : [problemAt(place, { wrong: "sizes", file: ownPath, detail: "the source has no such file." })]
+  )
+  return {
+    digest:
+      finding.areLinksSigned || options.images !== undefined
+        ? Option.some(digestOf(options, fetched.media.filter(isLinked)))
+        : Option.none<string>(),
+    /** The index if nothing has changed. */
+    index: indexOf(files),
+    attachments: {
+      total: fetched.media.length,
+      bytes: MediaFiles.sizeOf(fetched.media),
+      reused: fetched.media.filter(({ isKept }) => isKept).length
+    },
+    /** All warnings, with those about the files of the index, at the places of the documents. */
+    warningsOf: (index: MediaIndex): ReadonlyArray<Warning> => {
+      const flawed = files.flatMap(({ key, place }) => {
+        const { flaw, path } = index[key] ?? {}
+        return flaw === undefined
+          ? []
+          : [problemAt(place, { wrong: flaw.wrong, detail: flaw.detail, file: path })]
+      })
+      return [...found.warnings, ...warningsOf([...fetched.problems, ...missing, ...flawed])]
+    },
+    /** Makes everything part of the version. */
+    place: Effect.flatMap(fetched.place, (saved) => placeAll(maker, target, saved, named(saved), flawBefore))
   }
 })
+
+/** Makes smaller pictures of the saved files, and writes the index. `files` are those that documents name. */
+const placeAll = Effect.fnUntraced(function* (
+  maker: Maker | undefined,
+  target: FilesTarget,
+  saved: ReadonlyArray<MediaFiles.MediaFile>,
+  files: ReadonlyArray<NamedFile>,
+  flawBefore: ReturnType<typeof flawsOf>
+) {
+  const { directory, finding, own, ownFlaws } = target
+  const digests = Object.fromEntries(saved.map(({ entry, sha256 }) => [entry.path, sha256]))
+  const placed: FilesByIdentity = new Map([
+    ...Object.entries({ ...own, ...digests }).map(
+      ([localPath, sha256]) => [ownIdentity(localPath), { localPath, sha256 }] as const
+    ),
+    ...saved
+      .filter(isLinked)
+      .map(({ entry, sha256, wanted }) => [wanted.identity, { localPath: entry.path, sha256 }] as const)
+  ])
+  const pictures: Pictures =
+    maker === undefined ? noPictures : yield* makePictures(maker, target, placed, flawBefore)
+  const placeOf = (link: FoundLink): Placed | undefined => {
+    const file = placed.get(link.identity)
+    return file && { localPath: file.localPath, sizes: pictures.sizes.get(pictureKey(link)) }
+  }
+  const index = {
+    ...indexOf(files.map((file) => withFlaw(file, flawAfter(pictures, file)))),
+    ...ownFlawed(ownFlaws)
+  }
+  return {
+    digests: {
+      ...digests,
+      ...Record.map(pictures.files, ({ sha256 }) => sha256),
+      ...(yield* writeIndex(index, directory, Object.keys(own)))
+    },
+    change: finding.isWanted ? ({ about }) => makeChange(about, finding, placeOf) : undefined,
+    index,
+    bytes: MediaFiles.sizeOf(Object.values(pictures.files))
+  } satisfies PlacedFiles
+})
+
+/**
+ * A digest of the additions to documents: paths and contents of linked files, and the options that decide where they
+ * are written.
+ */
+const digestOf = (options: FileOptions, linked: ReadonlyArray<MediaFiles.MediaFile>): string => {
+  const { find, hosts, replace, types } = mediaOf(options)
+  return sha256OfText(
+    JSON.stringify([
+      [find, hosts, replace, types, options.images],
+      linked.map(({ entry, key, sha256 }) => [key, entry.path, sha256]).sort()
+    ])
+  )
+}
+
+/** The mistake, or else the warning, if there are records, but `find` matches no link at all. */
+export const nothingFound = (
+  { options }: SourceFiles,
+  { elsewhere, files }: FoundMedia,
+  records: number
+): Effect.Effect<ReadonlyArray<Warning>, SourceError> => {
+  const { find } = mediaOf(options)
+  return find === undefined || files.size > 0 || records === 0
+    ? Effect.succeed([])
+    : elsewhere !== undefined
+      ? notSaved(
+          elsewhere.document,
+          `"media.find" (${excerpt(find.join(", "))}) finds no link, but there are links to files, the first at "${printableLine(elsewhere.field, 200)}". Correct "find", or leave it out if no file is to be saved`
+        )
+      : Effect.succeed([warn("media:nothing", "", { find: find.join(", ") })])
+}
 
 const defaultTimeout = 60_000
 
@@ -297,7 +317,7 @@ type FilesByIdentity = ReadonlyMap<string, { readonly localPath: string; readonl
 
 /** Makes the sizes of linked pictures, and of pictures that the source itself has put beside objects. */
 const makePictures = Effect.fnUntraced(function* (
-  { derive, tidy }: Effect.Effect.Success<ReturnType<typeof Images.make>>,
+  { derive, tidy }: Maker,
   { directory, found, previous }: FilesTarget,
   files: FilesByIdentity,
   flawBefore: ReturnType<typeof flawsOf>
