@@ -76,7 +76,7 @@ const namesFile = (cell: string): boolean =>
   // Several files in a cell are named as one that is missing.
   bare(cell)
     .split(/[\r\n\v]+/)
-    .every((line) => isShownType(unquoted(visible(line)).replace(/[?#]\S*$/, "")))
+    .every((line) => isShownType(unquoted(visible(line).replace(/[,;|]$/, "")).replace(/[?#]\S*$/, "")))
 
 /** The most listed files. */
 const maxListed = 10

@@ -618,7 +618,7 @@ describe("a folder as a source", () => {
     }).pipe(run)
   )
 
-  it.scoped.each(["\n", "\r\n", "\n\n", "\v"])(
+  it.scoped.each(["\n", "\r\n", "\n\n", "\v", ",\n", ";\r\n"])(
     "warns of a cell with two files, which name none, with %j between them",
     (between) =>
       Effect.gen(function* () {
