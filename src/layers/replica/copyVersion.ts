@@ -40,130 +40,137 @@ export type IsWanted = Effect.Effect<void, MovedOn>
 /** How many files are copied concurrently. */
 const concurrency = 6
 
+/** What all copies from a hub share. */
+interface Copies {
+  readonly hub: Hub
+  readonly stageCopy: VersionStore["Type"]["stageCopy"]
+  readonly parts: Effect.Effect.Success<ReturnType<typeof makeParts>>
+  readonly pollEvery: Duration.DurationInput
+}
+
 /**
  * Copies a version of a hub under the same id, and makes it the latest version or keeps it beside the active one. Files
  * with equal content are downloaded once. `isWanted` fails when the hub no longer wants the version; it is called every
  * `pollEvery` during the copy, and once at the end. Copies run one after the other.
  */
 export const makeCopyVersion = Effect.fnUntraced(function* (
+  hub: Hub,
   report: Report,
   pollEvery: Duration.DurationInput
 ) {
-  const store = yield* VersionStore
-  const parts = yield* makeParts(join(store.directory, ".partial"))
-
+  const { directory, stageCopy } = yield* VersionStore
+  const parts = yield* makeParts(join(directory, ".partial"))
+  const copies: Copies = { hub, stageCopy, parts, pollEvery }
   const oneAtATime = (yield* Effect.makeSemaphore(1)).withPermits(1)
-
-  const removeParts = Effect.ignore(parts.keepOnly(new Set()))
-
-  /** Downloads a file; if the digest is wrong, once more from the beginning. */
-  const download = Effect.fnUntraced(function* (
-    hub: Hub,
-    address: string,
-    { isNew, sha256, size }: Pick<CopiedFile, "sha256" | "size"> & { readonly isNew: boolean },
-    onBytes: OnBytes
-  ) {
-    const bytes = yield* Ref.make(0)
-    const counted: OnBytes = (more) =>
-      Effect.zipRight(
-        Ref.update(bytes, (sum) => sum + more),
-        onBytes(more)
-      )
-    const target = { file: parts.fileOf(sha256), isNew, size: Option.some(size), onBytes: counted }
-    yield* hub.download(address, target).pipe(
-      Effect.flatMap(({ sha256: found }) => checkDigest(hub, address, { found, listed: sha256 })),
-      Effect.tapErrorTag("vitrine/WrongDigest", () =>
-        parts.remove(sha256).pipe(
-          Effect.zipRight(Ref.get(bytes)),
-          Effect.flatMap((bytes) => counted(-bytes))
-        )
-      ),
-      twiceIfWrong
-    )
-  })
-
-  const copy = Effect.fnUntraced(function* <A>(
-    hub: Hub,
-    version: HubVersion,
-    isWanted: IsWanted,
-    report: Report,
-    finish: (staged: StagedCopy, copy: VersionCopy) => Effect.Effect<A, VersionStoreError>
-  ) {
-    const staged = yield* store.stageCopy
-    const { list, text } = yield* fetchList(hub, version)
-    const files = copiedFiles(list)
-    const begun = yield* parts.keepOnly(new Set(files.map(({ sha256 }) => sha256)))
-    const progress = yield* makeCopyProgress(list, report)
-    yield* progress.start
-    const missing = new Set(yield* staged.reuse(files))
-    yield* progress.reused(files.filter((file) => !missing.has(file)))
-
-    const contents = Object.values(Array.groupBy(missing, ({ sha256 }) => sha256))
-    const durable = new Map<string, number>()
-
-    const fetchContent = Effect.fnUntraced(function* ([
-      first,
-      ...others
-    ]: Array.NonEmptyReadonlyArray<CopiedFile>) {
-      const { path: name, sha256, sourceId } = first
-      yield* download(
-        hub,
-        `${folderOf(version)}/${sourceId}/${name}`,
-        { ...first, isNew: !begun.has(sha256) },
-        progress.onBytes(first)
-      ).pipe(Effect.tapError((error) => progress.failed(first, error)))
-      if (!begun.has(sha256)) durable.set(`${sourceId}/${name}`, first.size)
-      yield* progress.downloaded(first)
-      yield* progress.reused(others)
-    })
-    yield* Effect.forEach(contents, fetchContent, { concurrency, discard: true }).pipe(
-      endedBy(Effect.zipRight(Effect.sleep(pollEvery), isWanted).pipe(Effect.forever))
-    )
-    yield* isWanted
-    const directories = new Map<string, string>()
-    for (const { sourceId } of list.sources) {
-      directories.set(sourceId, yield* staged.sourceDirectory(sourceId))
-    }
-    const placeOf = ({ path: name, sourceId }: CopiedFile) =>
-      join(directories.get(sourceId) ?? "", ...name.split("/"))
-    // A moved download is lost if the process is killed, so all are moved together, after the last download.
-    yield* Effect.forEach(
-      contents,
-      ([first, ...others]) => parts.moveTo(first.sha256, placeOf(first), others.map(placeOf)),
-      { concurrency, discard: true }
-    )
-    const finished = yield* finish(staged, { manifest: version.manifest, fileList: text, durable })
-    yield* removeParts
-    return { finished, counts: progress.counts }
-  }, Effect.scoped)
-
   const inTurn = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     effect.pipe(
       // Otherwise, partial downloads that fill the disk would keep it full for ever.
-      Effect.tapError((error) => (isDiskFull(error) ? removeParts : Effect.void)),
+      Effect.tapError((error) => (isDiskFull(error) ? parts.removeAll : Effect.void)),
       oneAtATime
     )
 
   return {
     /** Copies the version and makes it the latest one. */
-    latest: (hub: Hub, version: HubVersion, isWanted: IsWanted) =>
-      copy(hub, version, isWanted, report, (staged, copy) => staged.promote(copy)).pipe(
+    latest: (version: HubVersion, isWanted: IsWanted) =>
+      copy(copies, version, isWanted, report, (staged, copy) => staged.promote(copy)).pipe(
         Effect.map(({ counts, finished }): Fetched => ({ ...finished, ...counts })),
         inTurn
       ),
     /** Copies the version of this id and keeps it on disk, without a report. */
-    ahead: (hub: Hub, versionId: VersionId, isWanted: IsWanted) =>
-      Effect.gen(function* () {
-        const version = yield* versionOf(hub, versionId)
-        yield* copy(
-          hub,
+    ahead: (versionId: VersionId, isWanted: IsWanted) =>
+      Effect.flatMap(versionOf(hub, versionId), (version) =>
+        copy(
+          copies,
           version,
           isWanted,
           () => Effect.void,
           (staged, copy) => staged.keep(copy)
         )
-      }).pipe(inTurn)
+      ).pipe(Effect.asVoid, inTurn)
   }
+})
+
+const copy = Effect.fnUntraced(function* <A>(
+  { hub, parts, pollEvery, stageCopy }: Copies,
+  version: HubVersion,
+  isWanted: IsWanted,
+  report: Report,
+  finish: (staged: StagedCopy, copy: VersionCopy) => Effect.Effect<A, VersionStoreError>
+) {
+  const staged = yield* stageCopy
+  const { list, text } = yield* fetchList(hub, version)
+  const files = copiedFiles(list)
+  const begun = yield* parts.keepOnly(new Set(files.map(({ sha256 }) => sha256)))
+  const progress = yield* makeCopyProgress(list, report)
+  yield* progress.start
+  const missing = new Set(yield* staged.reuse(files))
+  yield* progress.reused(files.filter((file) => !missing.has(file)))
+
+  const contents = Object.values(Array.groupBy(missing, ({ sha256 }) => sha256))
+  const durable = new Map<string, number>()
+
+  const fetchContent = Effect.fnUntraced(function* ([
+    first,
+    ...others
+  ]: Array.NonEmptyReadonlyArray<CopiedFile>) {
+    const { path: name, sha256, sourceId } = first
+    yield* download(
+      hub,
+      parts,
+      `${folderOf(version)}/${sourceId}/${name}`,
+      { ...first, isNew: !begun.has(sha256) },
+      progress.onBytes(first)
+    ).pipe(Effect.tapError((error) => progress.failed(first, error)))
+    if (!begun.has(sha256)) durable.set(`${sourceId}/${name}`, first.size)
+    yield* progress.downloaded(first)
+    yield* progress.reused(others)
+  })
+  yield* Effect.forEach(contents, fetchContent, { concurrency, discard: true }).pipe(
+    endedBy(Effect.zipRight(Effect.sleep(pollEvery), isWanted).pipe(Effect.forever))
+  )
+  yield* isWanted
+  const directories = new Map<string, string>()
+  for (const { sourceId } of list.sources) {
+    directories.set(sourceId, yield* staged.sourceDirectory(sourceId))
+  }
+  const placeOf = ({ path: name, sourceId }: CopiedFile) =>
+    join(directories.get(sourceId) ?? "", ...name.split("/"))
+  // A moved download is lost if the process is killed, so all are moved together, after the last download.
+  yield* Effect.forEach(
+    contents,
+    ([first, ...others]) => parts.moveTo(first.sha256, placeOf(first), others.map(placeOf)),
+    { concurrency, discard: true }
+  )
+  const finished = yield* finish(staged, { manifest: version.manifest, fileList: text, durable })
+  yield* parts.removeAll
+  return { finished, counts: progress.counts }
+}, Effect.scoped)
+
+/** Downloads a file; if the digest is wrong, once more from the beginning. */
+const download = Effect.fnUntraced(function* (
+  hub: Hub,
+  parts: Copies["parts"],
+  address: string,
+  { isNew, sha256, size }: Pick<CopiedFile, "sha256" | "size"> & { readonly isNew: boolean },
+  onBytes: OnBytes
+) {
+  const bytes = yield* Ref.make(0)
+  const counted: OnBytes = (more) =>
+    Effect.zipRight(
+      Ref.update(bytes, (sum) => sum + more),
+      onBytes(more)
+    )
+  const target = { file: parts.fileOf(sha256), isNew, size: Option.some(size), onBytes: counted }
+  yield* hub.download(address, target).pipe(
+    Effect.flatMap(({ sha256: found }) => checkDigest(hub, address, { found, listed: sha256 })),
+    Effect.tapErrorTag("vitrine/WrongDigest", () =>
+      parts.remove(sha256).pipe(
+        Effect.zipRight(Ref.get(bytes)),
+        Effect.flatMap((bytes) => counted(-bytes))
+      )
+    ),
+    twiceIfWrong
+  )
 })
 
 /** The version of this id, from its list of files. */
@@ -247,6 +254,7 @@ const makeParts = Effect.fnUntraced(function* (folder: string) {
   return {
     fileOf,
     keepOnly,
+    removeAll: Effect.ignore(keepOnly(new Set())),
 
     remove: (sha256: string) => Effect.ignore(retryHeldOpen(fs.remove(fileOf(sha256), { force: true }))),
 

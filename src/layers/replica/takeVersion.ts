@@ -25,7 +25,7 @@ export const makeTakeVersion = Effect.fnUntraced(function* (
 ) {
   const store = yield* VersionStore
   const services = yield* withoutParentSpan(Effect.context<VersionStore | FileSystem.FileSystem>())
-  const copies = yield* makeCopyVersion(report, pollEvery)
+  const copies = yield* makeCopyVersion(hub, report, pollEvery)
   const findList = (versionId: VersionId) => Effect.provide(listOf(versionId), services)
 
   /** Whether files of the latest version are known to be missing or changed. */
@@ -75,7 +75,7 @@ export const makeTakeVersion = Effect.fnUntraced(function* (
     const current = yield* store.manifest
     const before = current.status === "ok" ? current.manifest : undefined
     const onDisk = yield* findOnDisk(version, before)
-    const copy = copies.latest(hub, version, isWanted)
+    const copy = copies.latest(version, isWanted)
     if (before === undefined || !isLatestOf(before, version)) {
       const fetched = yield* activateOrCopy(onDisk, copy)
       if (before !== undefined && versionId < latestOf(before)) {
@@ -96,7 +96,7 @@ export const makeTakeVersion = Effect.fnUntraced(function* (
     /** Copies a version that the hub will activate later, if it is not on disk. */
     ahead: (versionId: VersionId, isWanted: IsWanted) =>
       Effect.flatMap(findList(versionId), (found) =>
-        Option.isSome(found) ? Effect.void : copies.ahead(hub, versionId, isWanted)
+        Option.isSome(found) ? Effect.void : copies.ahead(versionId, isWanted)
       )
   }
 })
