@@ -2,8 +2,8 @@
  * Downloads one file to its name in a version, unless the last version has the same file.
  */
 
+import { dirname, join } from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
-import * as Path from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
@@ -72,158 +72,163 @@ export interface Options extends Partial<Pick<MediaOptions, "headers" | "hosts" 
   readonly maxAttachment?: Download.Options["maxBytes"]
 }
 
-export const make = Effect.fnUntraced(function* (
-  {
-    headers = {},
-    hosts = [],
-    maxAttachment,
-    maxBytes = defaultMaxBytes,
-    serverHeaders = {},
-    types,
-    url: server
-  }: Options,
-  maxTimeout: number
-) {
+/** The options, and downloads with their limits. */
+interface Client {
+  readonly fileSystem: FileSystem.FileSystem
+  readonly options: Options
+  /** For files without a path of their own. */
+  readonly links: Download.Downloads
+  /** For files with a path in the version, such as attachments. */
+  readonly fixedFiles: Download.Downloads
+}
+
+export const make = Effect.fnUntraced(function* (options: Options, maxTimeout: number) {
   const fileSystem = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
+  const { maxAttachment, maxBytes = defaultMaxBytes } = options
   const most = { value: maxBytes, option: "media.maxBytes" }
   const links = yield* Download.make({ maxBytes: most, maxTimeout })
   const fixedFiles = yield* Download.make({ maxBytes: maxAttachment ?? most, maxTimeout })
-  const credentials = Record.mapEntries(headers, (value, name) => [name.toLowerCase(), Redacted.value(value)])
-  const serverCredentials = Record.map(serverHeaders, Redacted.value)
-  const serverOrigin = server !== undefined && URL.canParse(server) ? new URL(server).origin : undefined
-
-  /** The credentials for an address. */
-  const credentialsFor = (url: URL) => ({
-    ...(url.origin === serverOrigin ? serverCredentials : {}),
-    ...(isAtHost(url, hosts) ? credentials : {})
-  })
-
-  /** Downloads a file to a temporary name, and then renames it. The response may determine the name. */
-  const downloadFile = Effect.fnUntraced(function* (
-    url: URL,
-    { before, directory, key, onBytes, wanted }: Target
-  ) {
-    const { localPath: fixed, size, version } = wanted
-    const typeOfName = fixed === undefined ? typeOfUrl(url) : (mime.getType(fixed) ?? undefined)
-    let begun: Download.Response = { status: 0, headers: {} }
-    let beginning: Uint8Array = new Uint8Array()
-
-    const mayBeEmpty = fixed !== undefined && (size ?? 0) === 0 && !isShownType(fixed)
-    const promised = (): Promised => ({
-      byName: typeOfName,
-      type: typeOfResponse(begun),
-      types: fixed === undefined ? types : undefined
-    })
-
-    const temporary = path.join(directory, fixed === undefined ? mediaFolder : path.dirname(fixed), `.${key}`)
-    if (fixed !== undefined) {
-      yield* Effect.mapError(
-        fileSystem.makeDirectory(path.dirname(temporary), { recursive: true }),
-        (cause) => notSaved(wanted, { detail: `cannot write ${temporary}: ${explain(cause)}`, cause })
-      )
-    }
-    const client = fixed === undefined ? links : fixedFiles
-    const request: Download.Target<Download.DownloadFailed> = {
-      url: url.href,
-      headers: { ...credentialsFor(url), ...conditionsOf(before ?? {}, yield* ByHand) },
-      file: temporary,
-      name: `${key} of ${url.origin}`,
-      size: Option.fromNullable(size),
-      onBytes,
-      onResponse: (response) => {
-        begun = response
-        return fixed === undefined
-          ? failWith(url, wrongType(url, typeOfResponse(response), types))
-          : Effect.void
-      },
-      onBeginning: (bytes) => {
-        beginning = bytes
-        return mayBeEmpty && bytes.length === 0 ? Effect.void : failWith(url, otherIn(promised(), bytes))
-      }
-    }
-
-    const place = Effect.fnUntraced(function* ({ bytes, sha256 }: Download.Downloaded) {
-      const localPath = fixed ?? namedByResponse(url, wanted, key, before, begun, typeOfBytes(beginning))
-      const file = path.join(directory, localPath)
-      const alone = { ...promised(), alone: localPath }
-      const flaw = yield* Effect.tryPromise({
-        try: () =>
-          beginning.length === bytes
-            ? verdictOf(alone, inMemory(beginning))
-            : verdictOfFile(alone, temporary),
-        catch: (cause) => notSaved(wanted, { detail: `it cannot be read: ${explain(toError(cause))}` })
-      })
-      if (flaw !== undefined && isUseless(flaw) && !wanted.isOptional) {
-        yield* Effect.ignore(fileSystem.remove(temporary))
-        return yield* failed(url.origin, flaw.detail)
-      }
-      yield* retryHeldOpen(fileSystem.rename(temporary, file)).pipe(
-        Effect.mapError((cause) =>
-          notSaved(wanted, { detail: `it cannot be written: ${explain(cause)}`, cause })
-        )
-      )
-      const entry = {
-        path: localPath,
-        type: typeOfResponse(begun),
-        ...validatorsOf(begun.headers),
-        version,
-        flaw
-      }
-      return { entry, sha256, size: bytes, isKept: false }
-    })
-
-    if (before === undefined) return yield* place(yield* client.download(request))
-    const changed = yield* client.downloadChanged({
-      ...request,
-      isUnchanged: (response) => isUnchanged(response, before)
-    })
-    // Keeps the old ETag: the new one, stored without its body, would hide the change.
-    return changed === undefined
-      ? kept({ ...before, version: version ?? before.version })
-      : yield* place(changed)
-  })
-
-  const downloadFrom = (link: string, target: Target): Effect.Effect<FetchedFile, Reason | FileProblem> => {
-    if (!URL.canParse(link)) return Effect.fail(noAddress)
-    const { isAtServer, localPath } = target.wanted
-    const url = new URL(link)
-    // Hosts in the configuration may be local: the host of the source, or the hosts of the option.
-    const named =
-      localPath === undefined ? (isAtServer || isAtHost(url, hosts) ? [link] : []) : [server ?? link]
-    return naming(...named)(downloadFile(url, target))
-  }
-
-  const byFreshLink = (first: Reason, refresh: Effect.Effect<string, Reason>, target: Target) =>
-    refresh.pipe(
-      Effect.mapError((why) => ({ ...why, detail: `${first.detail}, and ${why.detail}` })),
-      Effect.flatMap((fresh) => downloadFrom(fresh, target)),
-      Effect.mapError((again) =>
-        again instanceof Download.DownloadFailed && again.isExpired
-          ? { ...again, detail: `${first.detail}, with a fresh link too`, isExpired: false }
-          : again
-      )
-    )
-
+  const client: Client = { fileSystem, options, links, fixedFiles }
   return {
     /** Downloads by the link, and retries with a fresh link if it has expired. */
-    download: (target: Target): Effect.Effect<FetchedFile, FileProblem> => {
-      const { wanted } = target
-      const { localPath, refresh, url: link } = wanted
-      if (link === undefined) {
-        const relative = { detail: "its link is relative, and the address of its document is not known" }
-        return notSaved(wanted, localPath === undefined ? relative : noAddress)
-      }
-      return downloadFrom(link, target).pipe(
-        Effect.catchAll((first) =>
-          first instanceof Download.DownloadFailed && first.isExpired && refresh !== undefined
-            ? byFreshLink(first, refresh(link), target)
-            : Effect.fail(adviseOnHost(first, wanted, new URL(link)))
-        ),
-        Effect.mapError((why) => (why instanceof FileProblem ? why : notSaved(wanted, why)))
-      )
+    download: (target: Target) => download(client, target)
+  }
+})
+
+const download = (client: Client, target: Target): Effect.Effect<FetchedFile, FileProblem> => {
+  const { wanted } = target
+  const { localPath, refresh, url: link } = wanted
+  if (link === undefined) {
+    const relative = { detail: "its link is relative, and the address of its document is not known" }
+    return notSaved(wanted, localPath === undefined ? relative : noAddress)
+  }
+  return downloadFrom(client, link, target).pipe(
+    Effect.catchAll((first) =>
+      first instanceof Download.DownloadFailed && first.isExpired && refresh !== undefined
+        ? byFreshLink(client, first, refresh(link), target)
+        : Effect.fail(adviseOnHost(first, wanted, new URL(link)))
+    ),
+    Effect.mapError((why) => (why instanceof FileProblem ? why : notSaved(wanted, why)))
+  )
+}
+
+const byFreshLink = (client: Client, first: Reason, refresh: Effect.Effect<string, Reason>, target: Target) =>
+  refresh.pipe(
+    Effect.mapError((why) => ({ ...why, detail: `${first.detail}, and ${why.detail}` })),
+    Effect.flatMap((fresh) => downloadFrom(client, fresh, target)),
+    Effect.mapError((again) =>
+      again instanceof Download.DownloadFailed && again.isExpired
+        ? { ...again, detail: `${first.detail}, with a fresh link too`, isExpired: false }
+        : again
+    )
+  )
+
+const downloadFrom = (
+  client: Client,
+  link: string,
+  target: Target
+): Effect.Effect<FetchedFile, Reason | FileProblem> => {
+  if (!URL.canParse(link)) return Effect.fail(noAddress)
+  const { hosts = [], url: server } = client.options
+  const { isAtServer, localPath } = target.wanted
+  const url = new URL(link)
+  // Hosts in the configuration may be local: the host of the source, or the hosts of the option.
+  const named =
+    localPath === undefined ? (isAtServer || isAtHost(url, hosts) ? [link] : []) : [server ?? link]
+  return naming(...named)(downloadFile(client, url, target))
+}
+
+/** A file at a temporary name, with the headers of its response, its promised type, and its first bytes. */
+interface Received {
+  readonly temporary: string
+  headers: Download.Response["headers"]
+  promised: Promised
+  beginning: Uint8Array
+}
+
+/** Downloads a file to a temporary name, and then renames it. The response may determine the name. */
+const downloadFile = Effect.fnUntraced(function* (client: Client, url: URL, target: Target) {
+  const { fileSystem, options } = client
+  const { before, directory, key, onBytes, wanted } = target
+  const { localPath: fixed, size, version } = wanted
+  const temporary = join(directory, fixed === undefined ? mediaFolder : dirname(fixed), `.${key}`)
+  const types = fixed === undefined ? options.types : undefined
+  const byName = fixed === undefined ? typeOfUrl(url) : (mime.getType(fixed) ?? undefined)
+  const promised = { byName, type: undefined, types }
+  const received: Received = { temporary, headers: {}, promised, beginning: new Uint8Array() }
+  const mayBeEmpty = fixed !== undefined && (size ?? 0) === 0 && !isShownType(fixed)
+  if (fixed !== undefined) {
+    yield* Effect.mapError(fileSystem.makeDirectory(dirname(temporary), { recursive: true }), (cause) =>
+      notSaved(wanted, { detail: `cannot write ${temporary}: ${explain(cause)}`, cause })
+    )
+  }
+  const { download, downloadChanged } = fixed === undefined ? client.links : client.fixedFiles
+  const request: Download.Target<Download.DownloadFailed> = {
+    url: url.href,
+    headers: { ...credentialsFor(url, options), ...conditionsOf(before ?? {}, yield* ByHand) },
+    file: temporary,
+    name: `${key} of ${url.origin}`,
+    size: Option.fromNullable(size),
+    onBytes,
+    onResponse: (response) => {
+      const type = typeOfResponse(response)
+      received.headers = response.headers
+      received.promised = { ...promised, type }
+      return fixed === undefined ? failWith(url, wrongType(url, type, types)) : Effect.void
+    },
+    onBeginning: (bytes) => {
+      received.beginning = bytes
+      return mayBeEmpty && bytes.length === 0 ? Effect.void : failWith(url, otherIn(received.promised, bytes))
     }
   }
+  if (before === undefined) return yield* place(fileSystem, url, target, received, yield* download(request))
+  const changed = yield* downloadChanged({ ...request, isUnchanged: (now) => isUnchanged(now, before) })
+  // Keeps the old ETag: the new one, stored without its body, would hide the change.
+  return changed === undefined
+    ? kept({ ...before, version: version ?? before.version })
+    : yield* place(fileSystem, url, target, received, changed)
+})
+
+/** The credentials for an address. */
+const credentialsFor = (
+  url: URL,
+  { headers = {}, hosts = [], serverHeaders = {}, url: server }: Options
+) => ({
+  ...(server !== undefined && URL.canParse(server) && url.origin === new URL(server).origin
+    ? Record.map(serverHeaders, Redacted.value)
+    : {}),
+  ...(isAtHost(url, hosts)
+    ? Record.mapEntries(headers, (value, name) => [name.toLowerCase(), Redacted.value(value)])
+    : {})
+})
+
+/** Checks a downloaded file, and gives it its name. */
+const place = Effect.fnUntraced(function* (
+  fileSystem: FileSystem.FileSystem,
+  url: URL,
+  target: Target,
+  received: Received,
+  { bytes, sha256 }: Download.Downloaded
+) {
+  const { beginning, headers, promised, temporary } = received
+  const { directory, wanted } = target
+  const localPath = wanted.localPath ?? namedByResponse(url, target, received)
+  const alone = { ...promised, alone: localPath }
+  const flaw = yield* Effect.tryPromise({
+    try: () =>
+      beginning.length === bytes ? verdictOf(alone, inMemory(beginning)) : verdictOfFile(alone, temporary),
+    catch: (cause) => notSaved(wanted, { detail: `it cannot be read: ${explain(toError(cause))}` })
+  })
+  if (flaw !== undefined && isUseless(flaw) && !wanted.isOptional) {
+    yield* Effect.ignore(fileSystem.remove(temporary))
+    return yield* failed(url.origin, flaw.detail)
+  }
+  yield* Effect.mapError(retryHeldOpen(fileSystem.rename(temporary, join(directory, localPath))), (cause) =>
+    notSaved(wanted, { detail: `it cannot be written: ${explain(cause)}`, cause })
+  )
+  const { version } = wanted
+  const entry = { path: localPath, type: promised.type, ...validatorsOf(headers), version, flaw }
+  return { entry, sha256, size: bytes, isKept: false }
 })
 
 const noAddress: Reason = { detail: "its link is no http or https address" }
@@ -234,15 +239,12 @@ const noAddress: Reason = { detail: "its link is no http or https address" }
  */
 const namedByResponse = (
   url: URL,
-  wanted: WantedFile,
-  key: string,
-  before: RememberedFile | undefined,
-  { headers }: Download.Response,
-  byBytes: string | undefined
+  { before, key, wanted }: Target,
+  { beginning, headers, promised }: Received
 ): string => {
   const inUrl = nameOfUrl(url)
   const name = wanted.name ?? dispositionName(headers["content-disposition"]) ?? inUrl
-  const kind = { names: [name, inUrl], type: typeOfResponse({ headers }), byBytes }
+  const kind = { names: [name, inUrl], type: promised.type, byBytes: typeOfBytes(beginning) }
   return before !== undefined && fits(before.path, kind) ? before.path : localPathOf(name, key, kind)
 }
 
