@@ -94,121 +94,59 @@ export const maxListed = 10
 /** How many names of fields are kept. */
 export const maxNames = 1000
 
+/** A violation, whose hint is known at the end of the table only. */
+interface Found {
+  readonly wrong: WrongCell
+  readonly violation: Violation
+}
+
+/** A table, as far as it is read. It changes in place. */
+interface ReadTable {
+  readonly about: Pick<Violation, "table" | "kind" | "file">
+  readonly what: "key" | "record"
+  readonly expectedNames: ReadonlySet<string>
+  readonly names: Set<string>
+  /** By the field and what is expected of it. */
+  readonly found: Map<string, Found>
+  unlisted: number
+  /** The number of records or keys. */
+  count: number
+}
+
 export const makeTableCheck = (
   { file, holds, kind, table, unjudged = [], view, ...cellTests }: CheckedTable,
   { fields: expected = {}, maxVanishing = 1, minRecords = 0 }: TableExpectation
 ): TableCheck => {
-  const about = { table, kind, file }
-  const what = holds === "keys" ? "key" : "record"
+  const read: ReadTable = {
+    about: { table, kind, file },
+    what: holds === "keys" ? "key" : "record",
+    expectedNames: new Set(namesOf(expected)),
+    names: new Set(),
+    found: new Map(),
+    unlisted: 0,
+    count: 0
+  }
   const problemsOf = makeFieldProblems(expected, cellTests)
-  const expectedNames = new Set(namesOf(expected))
   const typed = Schema.isSchema(expected)
     ? []
     : Object.keys(expected).filter((name) => !Schema.isSchema(expected[name]))
-  const names = new Set<string>()
-  const found = new Map<string, { readonly wrong: WrongCell; readonly violation: Violation }>()
   const spreadsheetErrors = new Map<
     string,
     { readonly first: MistakePlace; readonly cell: string; readonly count: number }
   >()
-  let unlisted = 0
-  let count = 0
-
-  const addProblem = (problem: Problem, recordOf: (field: string) => RecordPlace) => {
-    const { expected, path } = problem
-    const field = printableLine(placeOf(path), maxName)
-    const key = JSON.stringify([field, expected])
-    const known = found.get(key)
-    const place = recordOf(String(path[0] ?? ""))
-    const row = rowOf(place)
-    if (known !== undefined) {
-      const { records, rows } = known.violation
-      const isNamed = rows !== undefined && row !== undefined && rows.length < maxListed
-      found.set(key, {
-        ...known,
-        violation: {
-          ...known.violation,
-          rows: isNamed ? [...rows, row] : rows,
-          records: records === undefined ? undefined : records + 1
-        }
-      })
-    } else if (found.size === maxListed) {
-      unlisted++
-    } else {
-      const { id } = place
-      const wrong = wrongOf(problem)
-      found.set(key, {
-        wrong,
-        violation: {
-          ...about,
-          recordId: id === undefined ? undefined : printableLine(id, maxName),
-          rows: row && [row],
-          records: id === undefined && row === undefined ? undefined : 1,
-          field: field || undefined,
-          ...violationWords("expect:cell", [wrong])
-        }
-      })
-    }
-  }
-
-  /** Expected fields that are in no record. */
-  const missing = () => (count === 0 ? [] : [...expectedNames].filter((name) => !names.has(name)))
-
-  /** The new field that the missing field may have been renamed to. */
-  const renamed = (name: string, previous: SavedNames | undefined): string | undefined => {
-    const fresh = [...names].filter((other) => !expectedNames.has(other) && !previous?.names.has(other))
-    const gone = missing().filter((other) => previous?.names.has(other))
-    const isOnly = gone.length === 1 && gone[0] === name && fresh.length === 1
-    return closestName(name, fresh, 1 / 2) ?? (isOnly ? fresh[0] : undefined)
-  }
-
-  const withHint =
-    (previous: SavedNames | undefined) =>
-    ({ violation, wrong }: { readonly wrong: WrongCell; readonly violation: Violation }): Judged => {
-      const name = missing().find((name) => printableLine(name, maxName) === violation.field)
-      if (name === undefined) return judged(violation, "expect:cell", wrong)
-      const other = renamed(name, previous)
-      const hint: Hint = other === undefined ? { is: "missing", name } : { is: "renamed", name, other }
-      const { recordId, records, rows, ...place } = violation
-      // All rows have it.
-      return judged(rows === undefined ? violation : place, "expect:cell", { ...wrong, hint })
-    }
-
-  /** Optional fields that have vanished since the last version, if a new field looks like them. */
-  const vanished = (previous: SavedNames | undefined): ReadonlyArray<Judged> =>
-    missing().flatMap((name) => {
-      const field = printableLine(name, maxName)
-      const isReported = [...found.values()].some(({ violation }) => violation.field === field)
-      const hadIt = previous?.names.has(name) === true
-      const other = hadIt && !isReported ? renamed(name, previous) : undefined
-      return other === undefined ? [] : [judged({ ...about, field }, "expect:renamed", { name, other, what })]
-    })
-
-  const tooFewLeft = (before: number): ReadonlyArray<Judged> =>
-    before - count <= maxVanishing * before
-      ? []
-      : [
-          judged(about, "expect:vanished", {
-            count,
-            what,
-            view,
-            before,
-            least: Math.ceil(before * (1 - maxVanishing))
-          })
-        ]
 
   return {
     add: (fields, recordOf) => {
       const present = Object.keys(fields)
-      count += holds === "keys" ? present.length : 1
+      read.count += holds === "keys" ? present.length : 1
       for (const name of present) {
-        if (names.size < maxNames || expectedNames.has(name)) names.add(name)
+        if (read.names.size < maxNames || read.expectedNames.has(name)) read.names.add(name)
       }
       const problems = problemsOf(fields)
         .filter(({ path: [field] }) => !unjudged.includes(String(field)))
         .map((problem) => withError(problem, recordOf))
       for (const problem of problems) {
-        addProblem(problem, recordOf)
+        addProblem(read, problem, recordOf(String(problem.path[0] ?? "")))
       }
       for (const name of typed) {
         const cell = Object.hasOwn(fields, name) ? fields[name] : undefined
@@ -219,18 +157,100 @@ export const makeTableCheck = (
       }
       return problems
     },
-    needsPrevious: () => maxVanishing < 1 || missing().length > 0,
+    needsPrevious: () => maxVanishing < 1 || missing(read).length > 0,
     end: (previous) => {
-      const tooFew =
-        count < minRecords ? [judged(about, "expect:few", { least: minRecords, count, what, view })] : []
-      const ofTable = [...tooFew, ...tooFewLeft(previous?.count ?? 0), ...vanished(previous)]
-      return { violations: [...ofTable, ...[...found.values()].map(withHint(previous))], unlisted }
+      const { about, count, found, unlisted, what } = read
+      const before = previous?.count ?? 0
+      const few = { count, what, view }
+      const least = Math.ceil(before * (1 - maxVanishing))
+      return {
+        violations: [
+          ...(count < minRecords ? [judged(about, "expect:few", { ...few, least: minRecords })] : []),
+          ...(before - count > maxVanishing * before
+            ? [judged(about, "expect:vanished", { ...few, before, least })]
+            : []),
+          ...vanished(read, previous),
+          ...[...found.values()].map((violation) => withHint(violation, read, previous))
+        ],
+        unlisted
+      }
     },
     warnings: () =>
       [...spreadsheetErrors].map(([name, error]) =>
         warn("cell:error", name, { name, isSaved: true, ...error })
       )
   }
+}
+
+const addProblem = (read: ReadTable, problem: Problem, place: RecordPlace): void => {
+  const field = printableLine(placeOf(problem.path), maxName)
+  const key = JSON.stringify([field, problem.expected])
+  const known = read.found.get(key)
+  const row = rowOf(place)
+  if (known !== undefined) {
+    const { records, rows } = known.violation
+    const isNamed = rows !== undefined && row !== undefined && rows.length < maxListed
+    read.found.set(key, {
+      ...known,
+      violation: {
+        ...known.violation,
+        rows: isNamed ? [...rows, row] : rows,
+        records: records === undefined ? undefined : records + 1
+      }
+    })
+  } else if (read.found.size === maxListed) {
+    read.unlisted++
+  } else {
+    const { id } = place
+    const wrong = wrongOf(problem)
+    read.found.set(key, {
+      wrong,
+      violation: {
+        ...read.about,
+        recordId: id === undefined ? undefined : printableLine(id, maxName),
+        rows: row && [row],
+        records: id === undefined && row === undefined ? undefined : 1,
+        field: field || undefined,
+        ...violationWords("expect:cell", [wrong])
+      }
+    })
+  }
+}
+
+/** Expected fields that are in no record. */
+const missing = ({ count, expectedNames, names }: ReadTable): ReadonlyArray<string> =>
+  count === 0 ? [] : [...expectedNames].filter((name) => !names.has(name))
+
+/** The new field that the missing field may have been renamed to. */
+const renamed = (name: string, read: ReadTable, previous: SavedNames | undefined): string | undefined => {
+  const fresh = [...read.names].filter(
+    (other) => !read.expectedNames.has(other) && !previous?.names.has(other)
+  )
+  const gone = missing(read).filter((other) => previous?.names.has(other))
+  const isOnly = gone.length === 1 && gone[0] === name && fresh.length === 1
+  return closestName(name, fresh, 1 / 2) ?? (isOnly ? fresh[0] : undefined)
+}
+
+const withHint = ({ violation, wrong }: Found, read: ReadTable, previous: SavedNames | undefined): Judged => {
+  const name = missing(read).find((name) => printableLine(name, maxName) === violation.field)
+  if (name === undefined) return judged(violation, "expect:cell", wrong)
+  const other = renamed(name, read, previous)
+  const hint: Hint = other === undefined ? { is: "missing", name } : { is: "renamed", name, other }
+  const { recordId, records, rows, ...place } = violation
+  // All rows have it.
+  return judged(rows === undefined ? violation : place, "expect:cell", { ...wrong, hint })
+}
+
+/** Optional fields that have vanished since the last version, if a new field looks like them. */
+const vanished = (read: ReadTable, previous: SavedNames | undefined): ReadonlyArray<Judged> => {
+  const { about, found, what } = read
+  return missing(read).flatMap((name) => {
+    const field = printableLine(name, maxName)
+    const isReported = [...found.values()].some(({ violation }) => violation.field === field)
+    const hadIt = previous?.names.has(name) === true
+    const other = hadIt && !isReported ? renamed(name, read, previous) : undefined
+    return other === undefined ? [] : [judged({ ...about, field }, "expect:renamed", { name, other, what })]
+  })
 }
 
 /** An error of a spreadsheet was saved as empty. */
