@@ -122,100 +122,27 @@ export interface Requests {
 }
 
 /** Requests through the proxy of the environment. They fail with `RequestFailed`. */
-export const make = Effect.fnUntraced(function* ({
-  maxBytes,
-  maxBytesOption = "maxBytes",
-  urls,
-  ...limits
-}: RequestOptions): Effect.fn.Return<Requests, never, HttpClient.HttpClient> {
-  const { maxTimeout } = limits
-  const requested = yield* Get.make(limits)
+export const make = Effect.fnUntraced(function* (
+  options: RequestOptions
+): Effect.fn.Return<Requests, never, HttpClient.HttpClient> {
+  const send = yield* Get.make(options)
   const remembered = makeRememberedAnswers()
-  const option = maxBytesOption === "" ? undefined : maxBytesOption
 
-  const attempt: Requests["attempt"] = <E = never>({
-    headers = {},
-    isStatusOnly = false,
-    listen,
-    remembers = false,
-    url,
-    ...options
-  }: Request<E>) => {
-    let coding = "gzip"
-    let isAnswered = false
-    let before: ReturnType<typeof remembered.find>
-    const isRead = (options.method ?? "GET") === "GET" && options.body === undefined
-
-    const read = Effect.fnUntraced(function* (
-      response: Body.Response
-    ): Effect.fn.Return<Answer, RequestFailed | DownloadFailed | E> {
-      const {
-        status,
-        url: { href }
-      } = response
-      const headers = readHeaders(response.headers)
-      if (status === 304 && before !== undefined) return renewed(before.answer, headers)
-      isAnswered = true
-      const isNotReady = status === 202 && isRead
-      const inTime = Body.readText(response, maxErrorBytes).pipe(
-        withTimeout(Math.min(maxTextMillis, maxTimeout / 2), () => "TooLate" as const),
-        Effect.orElseSucceed(() => "")
-      )
-      if (status >= 200 && status <= 299 && !isNotReady) {
-        const begun = { url: href, status, headers }
-        if (listen !== undefined) {
-          const use = yield* listen(begun)
-          yield* Body.forEachText(response, use)
-        }
-        if (listen !== undefined) return { ...begun, text: "" }
-        if (isStatusOnly) return { ...begun, text: yield* inTime }
-        const text = yield* Effect.tapError(Body.readText(response, maxBytes, option), () =>
-          Effect.sync(() => {
-            coding = "identity"
-          })
-        )
-        return { ...begun, text: text.replace(/^\s*\ufeff/, "") }
-      }
-      const body = isStatusOnly ? "" : plainJson(yield* inTime)
-      const message = serverMessage(body)
-      const isTransient = passes(status)
-      return yield* new RequestFailed({
-        url: printableUrl(href),
-        detail: `the server responds with HTTP ${status}${message === "" ? "" : `: "${excerpt(message)}"`}`,
-        status,
-        body,
-        redirectsTo: headers.location === undefined ? undefined : originOf(headers.location),
-        reason: "Answer",
-        isTransient,
-        retryAfter: isTransient ? yield* retryAfter(response) : undefined
-      })
-    })
-
-    const settled = <E>(error: DownloadFailed | RequestFailed | E) =>
-      withoutSecrets(
-        error instanceof DownloadFailed
-          ? new RequestFailed({
-              url: printableUrl(url),
-              detail: error.detail,
-              reason: error.isTimeout ? "Timeout" : isAnswered ? "Answer" : undefined,
-              isTransient: error.isTransient,
-              retryAfter: error.retryAfter,
-              cause: error
-            })
-          : error,
-        hideSecrets(url, headers)
-      )
-
-    const send = Effect.flatMap(Effect.all([SentSecrets, ByHand]), ([sent, byHand]) => {
-      isAnswered = false
-      sent.add(headers, urls ?? [])
-      before = remembers ? remembered.find(url, headers, byHand) : undefined
-      return requested(url, { "accept-encoding": coding, ...headers, ...before?.conditions }, read, options)
-    })
-    return send.pipe(
-      naming(...(urls ?? [url])),
+  const attempt: Requests["attempt"] = <E = never>(request: Request<E>) => {
+    const { headers = {}, remembers = false, url } = request
+    const { urls = [url] } = options
+    const tries: Tries = { coding: "gzip", isAnswered: false, before: undefined }
+    return Effect.flatMap(Effect.all([SentSecrets, ByHand]), ([sent, byHand]) => {
+      sent.add(headers, options.urls ?? [])
+      tries.isAnswered = false
+      tries.before = remembers ? remembered.find(url, headers, byHand) : undefined
+      const all = { "accept-encoding": tries.coding, ...headers, ...tries.before?.conditions }
+      return send(url, all, (response) => readAnswer(response, request, options, tries), request)
+    }).pipe(
+      naming(...urls),
       Effect.mapBoth({
-        onFailure: settled,
+        onFailure: (error) =>
+          withoutSecrets(failureOf(error, url, tries.isAnswered), hideSecrets(url, headers)),
         onSuccess: (answer) => {
           if (remembers) remembered.add(url, headers, answer)
           return answer
@@ -227,6 +154,79 @@ export const make = Effect.fnUntraced(function* ({
   const ask: Requests["ask"] = (request) => withRetries(attempt(request))
   return { attempt, ask, get: (url, headers = {}) => ask({ url, headers, remembers: true }) }
 })
+
+/** The tries of a request. */
+interface Tries {
+  /** The coding that the next try accepts. */
+  coding: "gzip" | "identity"
+  /** Whether the last try got a response. */
+  isAnswered: boolean
+  /** The cached response that the last try asked about. */
+  before: ReturnType<ReturnType<typeof makeRememberedAnswers>["find"]>
+}
+
+/** Reads a response. A status that is no success is a failure. */
+const readAnswer = Effect.fnUntraced(function* <E>(
+  response: Body.Response,
+  { body, isStatusOnly = false, listen, method = "GET" }: Request<E>,
+  { maxBytes, maxBytesOption = "maxBytes", maxTimeout }: RequestOptions,
+  tries: Tries
+): Effect.fn.Return<Answer, RequestFailed | DownloadFailed | E> {
+  const { status, url } = response
+  const headers = readHeaders(response.headers)
+  if (status === 304 && tries.before !== undefined) return renewed(tries.before.answer, headers)
+  tries.isAnswered = true
+  const isNotReady = status === 202 && method === "GET" && body === undefined
+  const inTime = Body.readText(response, maxErrorBytes).pipe(
+    withTimeout(Math.min(maxTextMillis, maxTimeout / 2), () => "TooLate" as const),
+    Effect.orElseSucceed(() => "")
+  )
+  if (status < 200 || status > 299 || isNotReady) {
+    return yield* refused(response, isStatusOnly ? "" : plainJson(yield* inTime))
+  }
+  const begun = { url: url.href, status, headers }
+  if (listen !== undefined) {
+    yield* Body.forEachText(response, yield* listen(begun))
+    return { ...begun, text: "" }
+  }
+  if (isStatusOnly) return { ...begun, text: yield* inTime }
+  const text = yield* Effect.tapError(Body.readText(response, maxBytes, maxBytesOption || undefined), () =>
+    Effect.sync(() => {
+      tries.coding = "identity"
+    })
+  )
+  return { ...begun, text: text.replace(/^\s*\ufeff/, "") }
+})
+
+/** The failure for a status that is no success. */
+const refused = Effect.fnUntraced(function* (response: Body.Response, body: string) {
+  const { status, url } = response
+  const { location } = readHeaders(response.headers)
+  const message = serverMessage(body)
+  const isTransient = passes(status)
+  return yield* new RequestFailed({
+    url: printableUrl(url.href),
+    detail: `the server responds with HTTP ${status}${message === "" ? "" : `: "${excerpt(message)}"`}`,
+    status,
+    body,
+    redirectsTo: location === undefined ? undefined : originOf(location),
+    reason: "Answer",
+    isTransient,
+    retryAfter: isTransient ? yield* retryAfter(response) : undefined
+  })
+})
+
+const failureOf = <E>(error: DownloadFailed | E, url: string, isAnswered: boolean) =>
+  error instanceof DownloadFailed
+    ? new RequestFailed({
+        url: printableUrl(url),
+        detail: error.detail,
+        reason: error.isTimeout ? "Timeout" : isAnswered ? "Answer" : undefined,
+        isTransient: error.isTransient,
+        retryAfter: error.retryAfter,
+        cause: error
+      })
+    : error
 
 /** The failure without the sent secrets: servers may repeat them. */
 const withoutSecrets = <E>(error: E, hide: (text: string) => string) =>
