@@ -8,6 +8,7 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schedule from "effect/Schedule"
+import { retryBy } from "../internal/Schedules.ts"
 import { errorCode } from "../internal/serializeError.ts"
 
 /** The error as a sentence for a technician: "the disk is full." */
@@ -48,7 +49,9 @@ export const isDiskFull = (error: unknown): boolean => ["ENOSPC", "EDQUOT"].incl
 export const isUnwritable = (error: unknown): boolean => errorCode(error) === "EROFS" || isDiskFull(error)
 
 /** After 50 ms, growing by half, for about four seconds in all. */
-const tries = Schedule.intersect(Schedule.exponential("50 millis", 1.5), Schedule.recurs(9))
+const tries = Schedule.intersect(Schedule.exponential("50 millis", 1.5), Schedule.recurs(9)).pipe(
+  Schedule.whileInput((error: unknown) => isHeldOpen(error))
+)
 
 /** Windows reports the same code for a file that may never be changed: only retries tell the difference. */
 export const isHeldOpen = (error: unknown): boolean => {
@@ -61,8 +64,7 @@ export const isPassing = (error: unknown): boolean =>
   isHeldOpen(error) || ["EAGAIN", "EIO"].includes(errorCode(error) ?? "")
 
 /** Retries, for about four seconds, an effect that fails because another program has a file or a folder open. */
-export const retryHeldOpen = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.retry(effect, { while: isHeldOpen, schedule: tries })
+export const retryHeldOpen = <A, E, R>(effect: Effect.Effect<A, E, R>) => retryBy(effect, tries)
 
 /** Moves a file or a folder on the same disk. A file replaces an existing file. */
 export const move = (from: string, to: string) =>

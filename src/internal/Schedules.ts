@@ -50,6 +50,24 @@ export const repeatAfter =
     Effect.forever(Effect.zipRight(effect, Effect.sleep(pause)))
 
 /**
+ * As `Effect.retry`, but the schedule and the annotations of logs are set up only after a failure: setting them up takes
+ * more steps than a small request.
+ */
+export const retryBy = <A, E, R, B, R2>(
+  attempt: Effect.Effect<A, E, R>,
+  schedule: Schedule.Schedule<B, NoInfer<E>, R2>,
+  annotations: Readonly<Record<string, string>> = {}
+): Effect.Effect<A, E, R | R2> =>
+  Effect.catchAll(attempt, (failure) => {
+    let next: Effect.Effect<A, E, R> = Effect.suspend(() => {
+      next = attempt
+      return Effect.fail(failure)
+    })
+    const again = Effect.suspend(() => next)
+    return Effect.annotateLogs(Effect.retry(again, schedule), annotations)
+  })
+
+/**
  * Waits for a signal, but not longer than the duration: its end is one more signal. A timeout takes twice as many steps.
  */
 export const signalWithin = (

@@ -6,11 +6,21 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as FastCheck from "effect/FastCheck"
 import * as Fiber from "effect/Fiber"
+import * as HashMap from "effect/HashMap"
+import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import * as Schedule from "effect/Schedule"
 import * as TestClock from "effect/TestClock"
-import { endedBy, type Fetches, fetch, folderPause, poll, withTimeout } from "../../src/internal/Schedules.ts"
+import {
+  endedBy,
+  type Fetches,
+  fetch,
+  folderPause,
+  poll,
+  retryBy,
+  withTimeout
+} from "../../src/internal/Schedules.ts"
 
 /** The pauses after fetches that fail or succeed, in seconds. */
 const pauses = (schedule: Fetches, failed: ReadonlyArray<boolean>) =>
@@ -163,5 +173,31 @@ describe("work with a limit of time", () => {
       expect(yield* Ref.get(isOpen)).toBe(true)
       expect(yield* Effect.exit(limited(Effect.fail("wrong")))).toEqual(Exit.fail("wrong"))
     })
+  )
+})
+
+describe("a retry", () => {
+  it.effect(
+    "gives its annotations to what is logged about it, and makes no further attempt than the schedule",
+    () =>
+      Effect.gen(function* () {
+        const names: Array<unknown> = []
+        const logger = Logger.make(({ annotations }) => {
+          names.push(Option.getOrUndefined(HashMap.get(annotations, "file")))
+        })
+        const attempts = yield* Ref.make(0)
+        const attempt = Effect.zipRight(
+          Ref.update(attempts, (count) => count + 1),
+          Effect.fail("gone")
+        )
+        const schedule = Schedule.tapInput(Schedule.recurs(2), () => Effect.log("again"))
+        const exit = yield* retryBy(attempt, schedule, { file: "a.jpg" }).pipe(
+          Effect.provide(Logger.replace(Logger.defaultLogger, logger)),
+          Effect.exit
+        )
+        expect(exit).toEqual(Exit.fail("gone"))
+        expect(yield* Ref.get(attempts)).toBe(3)
+        expect(names).toEqual(["a.jpg", "a.jpg", "a.jpg"])
+      })
   )
 })

@@ -166,26 +166,28 @@ const run = <E>(
 ): Effect.Effect<Downloaded | undefined, DownloadFailed | E> => {
   const { fileSystem, target } = download
   const { file, isNew = false, name, resumes = false } = target
-  const readPart = hashFile(file).pipe(
-    Effect.provideService(FileSystem.FileSystem, fileSystem),
-    Effect.catchIf(isNotFound, () => Effect.sync(nothing)),
-    onDisk("read", file),
-    Effect.flatMap((part) => setPart(download, part))
-  )
-  const remove = Effect.zipRight(
-    Effect.ignore(retryHeldOpen(fileSystem.remove(file, { force: true }))),
-    setPart(download, nothing())
-  )
-  return (resumes && !isNew ? readPart : Effect.void).pipe(
+  const readPart = () =>
+    hashFile(file).pipe(
+      Effect.provideService(FileSystem.FileSystem, fileSystem),
+      Effect.catchIf(isNotFound, () => Effect.sync(nothing)),
+      onDisk("read", file),
+      Effect.flatMap((part) => setPart(download, part))
+    )
+  const remove = () =>
+    Effect.zipRight(
+      Effect.ignore(retryHeldOpen(fileSystem.remove(file, { force: true }))),
+      setPart(download, nothing())
+    )
+  return (resumes && !isNew ? readPart() : Effect.void).pipe(
     Effect.zipRight(
       withRetries(
         Effect.tapError(attempt(download, get), () =>
           resumes || download.begun !== undefined ? Effect.void : setPart(download, nothing())
-        )
+        ),
+        { file: name }
       )
     ),
-    Effect.tapError(() => (resumes ? Effect.void : remove)),
-    Effect.annotateLogs("file", name)
+    Effect.tapError(() => (resumes ? Effect.void : remove()))
   )
 }
 
@@ -290,8 +292,9 @@ const setPart = <E>(download: Download<E>, part: Part) =>
 
 const startAnew = <E>(download: Download<E>) => {
   const { file } = download.target
+  if (download.part.bytes === 0) return Effect.void
   return Effect.zipRight(
-    download.part.bytes > 0 ? onDisk("write", file)(download.fileSystem.truncate(file)) : Effect.void,
+    onDisk("write", file)(download.fileSystem.truncate(file)),
     setPart(download, nothing())
   )
 }

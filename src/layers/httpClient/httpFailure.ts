@@ -9,7 +9,7 @@ import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import { excerpt, printableLine } from "../../internal/printable.ts"
 import { sizeText } from "../../internal/readable.ts"
-import { request } from "../../internal/Schedules.ts"
+import { request, retryBy } from "../../internal/Schedules.ts"
 import { OptionalErrorChain } from "../../internal/SerializedError.ts"
 import { errorCode } from "../../internal/serializeError.ts"
 import { WaitObserver } from "../../services/WaitObserver.ts"
@@ -48,8 +48,10 @@ const retries = Schedule.identity<unknown>().pipe(
 )
 
 /** Retries the attempt if its failure has `retryAfter`, three times at most and with growing pauses. */
-export const withRetries = <A, E, R>(attempt: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.retry(attempt, retries)
+export const withRetries = <A, E, R>(
+  attempt: Effect.Effect<A, E, R>,
+  annotations?: Readonly<Record<string, string>>
+): Effect.Effect<A, E, R> => retryBy(attempt, retries, annotations)
 
 /** Whether a status is transient: a read is then retried. 202 says that the response is being prepared. */
 export const passes = (status: number): boolean =>
