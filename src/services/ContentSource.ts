@@ -194,6 +194,21 @@ export interface PreviousContent extends KnownCounts {
   readonly fingerprint: Option.Option<string>
   /** Its complete files, by their paths in the folder. Empty if this is not known. */
   readonly files: Readonly<Record<string, SourceFile>>
+  /** The times of these files, by their paths. Default not known. */
+  readonly times?: ReadonlyMap<string, FileTimes> | undefined
+}
+
+/**
+ * The times of a file in a version, in milliseconds since 1970.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface FileTimes {
+  /** Of its last change: a copy has the time of its original. */
+  readonly modified: number
+  /** When the file was made in the version, or in an earlier version that it is linked from. */
+  readonly made: number
 }
 
 /**

@@ -129,7 +129,7 @@ const wholeVersion = Effect.fnUntraced(function* (given: string) {
   const damaged = yield* folder.damageOf(versionId)
   const isDamaged = [fileListName, ...list.files.keys()].some((file) => damaged.has(file))
   const isWhole = Effect.every(list.list.sources, ({ files, sourceId }) =>
-    Effect.map(wholeFiles(join(version, sourceId), files), (whole) => whole === files)
+    Effect.map(wholeFiles(join(version, sourceId), files), ({ size }) => size === Object.keys(files).length)
   )
   return isDamaged || !(yield* isWhole) ? yield* notWhole("files are missing or damaged.") : manifestOf(list)
 })

@@ -15,7 +15,7 @@ import { entriesIn, forEachFile, toError } from "../../files/fileBatch.ts"
 import { sha256OfFile } from "../../files/sha256.ts"
 import { mapDiskError } from "../../files/versionStoreError.ts"
 import { issueText, placedIssues } from "../../internal/Options.ts"
-import type { SourceFile } from "../../services/ContentSource.ts"
+import type { FileTimes, SourceFile } from "../../services/ContentSource.ts"
 import { type VersionSource, VersionStoreError } from "../../services/VersionStore.ts"
 
 const stat = promisify(statFile)
@@ -108,22 +108,18 @@ export const isWhole = (file: string, size: number) =>
     Effect.orElseSucceed(() => false)
   )
 
-/** The files that are in the folder of their source with their listed sizes; `files` itself if all of them are. */
+/** The times of the files that are in the folder of their source with their listed sizes. */
 export const wholeFiles = (
   directory: string,
   files: Readonly<Record<string, SourceFile>>
-): Effect.Effect<Readonly<Record<string, SourceFile>>> =>
-  forEachFile(
-    Object.entries(files),
-    async (entry) => {
-      const [name, { size }] = entry
+): Effect.Effect<ReadonlyMap<string, FileTimes>> =>
+  Effect.suspend(() => {
+    const times = new Map<string, FileTimes>()
+    const look = async ([name, { size }]: readonly [string, SourceFile]) => {
       const stats = await stat(join(directory, name)).catch(() => undefined)
-      return stats?.isFile() && stats.size === size ? [entry] : []
-    },
-    toError
-  ).pipe(
-    Effect.orDie,
-    Effect.map((whole) =>
-      whole.every(({ length }) => length > 0) ? files : Object.fromEntries(whole.flat())
-    )
-  )
+      if (stats?.isFile() && stats.size === size) {
+        times.set(name, { modified: stats.mtimeMs, made: stats.birthtimeMs })
+      }
+    }
+    return Effect.as(Effect.orDie(forEachFile(Object.entries(files), look, toError)), times)
+  })

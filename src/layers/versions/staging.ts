@@ -69,16 +69,20 @@ const previousContent = Effect.fnUntraced(function* (
   const folder = yield* VersionFolders
   const directory = join(folder.ofVersion(versionId), source.sourceId)
   const damaged = yield* folder.damageOf(versionId)
-  const whole = yield* wholeFiles(directory, source.files)
-  const isDamaged = damaged.size > 0 || whole !== source.files
+  const times = yield* wholeFiles(directory, source.files)
+  const isDamaged = damaged.size > 0 || times.size < Object.keys(source.files).length
+  const isLeft = (name: string) => times.has(name) && !damaged.has(`${source.sourceId}/${name}`)
   const files = damaged.has(fileListName)
     ? {}
-    : Record.filter(whole, (_, name) => !damaged.has(`${source.sourceId}/${name}`))
+    : isDamaged
+      ? Record.filter(source.files, (_, name) => isLeft(name))
+      : source.files
   return {
     ...source,
     versionId,
     directory,
     files,
+    times,
     fingerprint: isDamaged ? Option.none() : Option.some(fingerprint)
   } satisfies SourceContent
 })

@@ -5,28 +5,23 @@
  * change. Unchanged files are linked from the last version only if there will be a new version.
  */
 
-import { lstat as lstatFile } from "node:fs"
 import { mkdir } from "node:fs/promises"
 import { dirname, join } from "node:path"
-import { promisify } from "node:util"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { forEachFile, toError } from "../../../files/fileBatch.ts"
+import { toError } from "../../../files/fileBatch.ts"
 import type { AttachmentProgress, FetchTarget, PreviousContent } from "../../../services/ContentSource.ts"
 import { takeOver } from "../../documents/Document.ts"
 import { ownFlawsOf, readIndex } from "../../documents/media/mediaIndex.ts"
 import type { Flaw } from "../../documents/media/verdict.ts"
 import { makeDownloadCounter } from "../../httpClient/downloadCounter.ts"
 import { copyFile, type Digested, digestOf } from "./folderFiles.ts"
-import { type FolderFile, failed, isSame, unreadable } from "./lookAtFolder.ts"
+import { type FolderFile, failed, isSame } from "./lookAtFolder.ts"
 
 export interface SavedFile extends FolderFile, Digested {
   /** Whether the last version has it. */
   readonly isReused: boolean
 }
-
-// It takes half the processor time of `node:fs/promises`.
-const lstat = promisify(lstatFile)
 
 /** More files at a time are not faster on disks. */
 const concurrency = 2
@@ -40,21 +35,20 @@ export const makeTakeFiles = () => {
    * last version, if the copy has the same date and was made after the file's last change; then the index of the version
    * has its flaw.
    */
-  const provenOf = async (
+  const provenOf = (
     file: FolderFile,
     previous: PreviousContent | undefined,
     flaws: ReadonlyMap<string, Flaw>
-  ): Promise<Digested | undefined> => {
+  ): Digested | undefined => {
     const last = known.get(file.path)
     if (last !== undefined && isSame(last, file)) return last
     const before = previous && fileIn(previous, file.path)
-    if (known.size > 0 || before?.size !== file.size) return undefined
-    const copy = await lstat(join(previous?.directory ?? "", file.path)).catch(() => undefined)
+    const copy = known.size > 0 ? undefined : previous?.times?.get(file.path)
     const isCopy =
-      copy?.size === file.size &&
-      Math.abs(copy.mtimeMs - file.modified) < 1 &&
-      file.changed < copy.birthtimeMs
-    return isCopy ? { sha256: before.sha256, flaw: flaws.get(file.path) } : undefined
+      copy !== undefined && Math.abs(copy.modified - file.modified) < 1 && file.changed < copy.made
+    return isCopy && before?.size === file.size
+      ? { sha256: before.sha256, flaw: flaws.get(file.path) }
+      : undefined
   }
 
   /**
@@ -70,7 +64,7 @@ export const makeTakeFiles = () => {
     const previous = Option.getOrUndefined(target.previous)
     const totalBytes = sizeOf(files)
     const flaws = known.size > 0 ? new Map<string, Flaw>() : ownFlawsOf(yield* readIndex(target.previous))
-    const proven = yield* forEachFile(files, (file) => provenOf(file, previous, flaws), unreadable(""))
+    const proven = files.map((file) => provenOf(file, previous, flaws))
 
     const reusedOf = (file: FolderFile, found: Digested | undefined): SavedFile | undefined =>
       found !== undefined && found.sha256 === (previous && fileIn(previous, file.path))?.sha256

@@ -89,14 +89,20 @@ const setUp = (files: Files = example, config: Partial<FolderSourceConfig> = {})
         )
         if (isUnchanged) return { ...fetched, directory, previous: given.previous }
         const digests = Object.entries(fetched.digests ?? {})
-        const sizes = yield* Effect.promise(() =>
+        const stats = yield* Effect.promise(() =>
           Promise.all(digests.map(([path]) => stat(join(directory, path))))
         )
         const previous: PreviousContent = {
           directory,
           fingerprint: Option.some(fetched.fingerprint),
           files: Object.fromEntries(
-            digests.map(([path, sha256], index) => [path, { size: sizes[index]?.size ?? 0, sha256 }])
+            digests.map(([path, sha256], index) => [path, { size: stats[index]?.size ?? 0, sha256 }])
+          ),
+          times: new Map(
+            digests.map(([path], index) => {
+              const { birthtimeMs: made = 0, mtimeMs: modified = 0 } = stats[index] ?? {}
+              return [path, { made, modified }]
+            })
           )
         }
         return { ...fetched, directory, previous: Option.some(previous) }
