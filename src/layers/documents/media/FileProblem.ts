@@ -37,6 +37,9 @@ export class FileProblem extends Schema.TaggedError<FileProblem>()("vitrine/File
   cause: OptionalErrorChain
 }) {}
 
+/** The part of a problem that a warning shows. Making an error for each flawed file is slow. */
+export type NotedProblem = Pick<FileProblem, "wrong" | "place" | "file" | "detail">
+
 /** A signed link has expired before its file was saved. */
 export class LinkExpired extends Schema.TaggedError<LinkExpired>()("vitrine/LinkExpired", {
   error: SourceError
@@ -54,7 +57,7 @@ export class LinkExpired extends Schema.TaggedError<LinkExpired>()("vitrine/Link
 export const failureOfFile = (problem: FileProblem) =>
   failureAbout(mistakeOf(problem), { isTransient: problem.isTransient, cause: problem.cause })
 
-const mistakeOf = ({ detail, file, place, wrong }: FileProblem) =>
+const mistakeOf = ({ detail, file, place, wrong }: NotedProblem) =>
   mistake("file:problem", mistakePlace(place), { wrong, file, detail })
 
 /** The code of a warning about it (docs/problems.md). */
@@ -69,17 +72,23 @@ export const codeOf = {
   cut: "file:cut"
 } as const
 
+/** The place of a link in a problem. */
+export const problemPlace = ({ trail, ...place }: LinkPlace): Place => ({
+  ...place,
+  field: excerpt(fieldOf(trail))
+})
+
 /** The problem with a file at a place. */
 export const problemAt = (
-  { trail, ...place }: LinkPlace,
+  place: LinkPlace,
   problem: Omit<ConstructorParameters<typeof FileProblem>[0], "place">
-): FileProblem => new FileProblem({ place: { ...place, field: excerpt(fieldOf(trail)) }, ...problem })
+): FileProblem => new FileProblem({ place: problemPlace(place), ...problem })
 
 /** How many places a warning lists, before it only counts the others. */
 const maxPlaces = 3
 
 /** Problems as warnings: one warning for each reason. */
-export const warningsOf = (problems: ReadonlyArray<FileProblem>): ReadonlyArray<Warning> =>
+export const warningsOf = (problems: ReadonlyArray<NotedProblem>): ReadonlyArray<Warning> =>
   Object.values(
     Array.groupBy(
       // A picture with several crops fails once for each crop.

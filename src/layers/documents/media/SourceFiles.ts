@@ -32,7 +32,7 @@ import type { DocumentOnDisk, DocumentPart } from "../documentFile.ts"
 import * as Images from "../images/Images.ts"
 import { filesAtOnce } from "../progress.ts"
 import { warn } from "../warnings.ts"
-import { type LinkPlace, problemAt, type WantedFile, warningsOf } from "./FileProblem.ts"
+import { type LinkPlace, problemAt, problemPlace, type WantedFile, warningsOf } from "./FileProblem.ts"
 import { type Finding, type FoundMedia, type FoundPicture, makeChange, pictureKey } from "./findMedia.ts"
 import { keyOf, rulesOf } from "./links.ts"
 import type * as MediaDownload from "./MediaDownload.ts"
@@ -168,7 +168,14 @@ export const fetchAll = Effect.fnUntraced(function* (
   const missing = [...found.pictures.values()].flatMap(({ ownPath, place }) =>
     ownPath === undefined || paths.has(ownPath)
       ? []
-      : [problemAt(place, { wrong: "sizes", file: ownPath, detail: "the source has no such file." })]
+      : [
+          {
+            place: problemPlace(place),
+            wrong: "sizes" as const,
+            file: ownPath,
+            detail: "the source has no such file."
+          }
+        ]
   )
   return {
     digest:
@@ -188,7 +195,7 @@ export const fetchAll = Effect.fnUntraced(function* (
         const { flaw, path } = index[key] ?? {}
         return flaw === undefined
           ? []
-          : [problemAt(place, { wrong: flaw.wrong, detail: flaw.detail, file: path })]
+          : [{ place: problemPlace(place), wrong: flaw.wrong, detail: flaw.detail, file: path }]
       })
       return [...found.warnings, ...warningsOf([...fetched.problems, ...missing, ...flawed])]
     },
