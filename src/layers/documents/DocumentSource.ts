@@ -338,7 +338,8 @@ const save = Effect.fnUntraced(function* <E extends DocumentsError>(
     own: own.digests,
     ownFlaws: own.flaws ?? {},
     index: before?.index,
-    progress: ({ place }, attachments) => report(place.document, attachments)
+    progress: ({ place }, attachments) => report(place.document, attachments),
+    pictureProgress: progress.again
   })
   const fingerprint = fingerprintOf([
     ...all.map(({ about: { name }, digest }) => ({ name, digest })),

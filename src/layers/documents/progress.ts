@@ -14,6 +14,8 @@ export type Step = Pick<SourceProgress, "attachments" | "document" | "records">
 
 export interface ProgressReporter {
   readonly report: (step: Step) => Effect.Effect<void>
+  /** Reports the last step once more, because the work goes on. */
+  readonly again: Effect.Effect<void>
   /** The document of the last report is read to its end. */
   readonly documentDone: Effect.Effect<void>
   /** The work of the last report waits. */
@@ -30,6 +32,12 @@ export const makeProgressReporter = (
         Ref.updateAndGet(state, (before) => ({ ...before, latest: Option.some(step) })),
         ({ done }) => progress({ ...step, documents: { done, total } })
       ),
+    again: Effect.flatMap(Ref.get(state), ({ done, latest }) =>
+      Option.match(latest, {
+        onNone: () => Effect.void,
+        onSome: (step) => progress({ ...step, documents: { done, total } })
+      })
+    ),
     documentDone: Ref.update(state, ({ done, latest }) => ({ done: done + 1, latest })),
     waiting: ({ millis, reason }) =>
       Effect.gen(function* () {

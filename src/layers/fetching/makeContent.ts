@@ -16,6 +16,7 @@ import type { FetchOutcome } from "../../services/ContentEvents.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import type { EventBus } from "../../services/EventBus.ts"
 import type { VersionStore } from "../../services/VersionStore.ts"
+import { WaitObserver } from "../../services/WaitObserver.ts"
 import { compareAnnounced } from "../comparing/makeComparing.ts"
 import { makeScreens } from "../leases/Consumers.ts"
 import * as ActiveVersion from "./ActiveVersion.ts"
@@ -62,7 +63,9 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
     const { afterFetch, sweepIfDue, withRoom } = yield* makeDiskSpace(screens.all, slice)
     const { repeats, reported } = yield* makeFetchReport(report, slice)
     const { after, once } = yield* singleFlight<FetchOutcome, FetchError>(scope)
-    const allReported = (fetch: Provider["fetch"]) => Effect.ensuring(reported(fetch), afterFetch)
+    /** A wait that a server asked for is progress. */
+    const observed = Effect.provideService(WaitObserver, { waiting: () => slice.note((before) => before) })
+    const allReported = (fetch: Provider["fetch"]) => Effect.ensuring(reported(observed(fetch)), afterFetch)
     const fetchAll = allReported(withRoom(provider.fetch))
     const byHand = Effect.provideService(ByHand, true)
     const fetch = once(byHand(fetchAll))
@@ -94,7 +97,15 @@ export const makeContent = Effect.fnUntraced(function* <E, R>(
     const fetchNew =
       provider.fetchNew === undefined ? fetchAgain : after(allReported(withRoom(provider.fetchNew)))
     const { isRetried = Effect.succeed(false), poll } = provider
-    const steps = { fetch: fetchAgain, fetchNew, poll, pollFailed, isRetried, sweepIfDue, changes }
+    const steps = {
+      fetch: fetchAgain,
+      fetchNew,
+      poll: poll && observed(poll),
+      pollFailed,
+      isRetried,
+      sweepIfDue,
+      changes
+    }
     const inBackground = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
       Effect.forkIn(withoutParentSpan(effect), scope)
     const services = yield* withoutParentSpan(

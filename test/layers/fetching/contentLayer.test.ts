@@ -8,6 +8,7 @@ import { expect, expectTypeOf, it } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
@@ -227,6 +228,33 @@ it.scoped("a fetch that hangs is a problem after fifteen minutes, and an error a
       expect(yield* problems).toEqual([["content:stalled", "warning", "1970-01-01T01:00:00.000Z"]])
       yield* TestClock.adjust("45 minutes")
       expect(yield* problems).toEqual([["content:stalled", "error", "1970-01-01T01:00:00.000Z"]])
+    }).pipe(Effect.provide(ContentLayer.layer({ sources: [{ ...definition, make }] })))
+  }).pipe(Effect.provide(services))
+)
+
+it.scoped("a fetch that waits again and again, as its server asks, does not count as one that hangs", () =>
+  Effect.gen(function* () {
+    const { definition, setTable } = yield* makeTables("exhibits")
+    yield* setTable("Objects", objects(3))
+    const begun = yield* Deferred.make<void>()
+    const pause = Effect.gen(function* () {
+      yield* (yield* WaitObserver).waiting({ reason: "retry", millis: 600_000 })
+      yield* Deferred.succeed(begun, undefined)
+      yield* Effect.sleep("10 minutes")
+    })
+    const make = Effect.map(definition.make, (source) => ({
+      ...source,
+      fetch: (...target: Parameters<typeof source.fetch>) =>
+        Effect.zipRight(Effect.repeatN(pause, 2), source.fetch(...target))
+    }))
+    yield* Effect.gen(function* () {
+      const { fetch } = yield* Content
+      const fetching = yield* Effect.fork(fetch)
+      yield* Deferred.await(begun)
+      yield* TestClock.adjust("17 minutes")
+      const { problems = [] } = yield* Effect.flatMap(ControllerState, ({ state }) => state)
+      expect(problems.map(({ code }) => code)).toEqual(["content:none"])
+      yield* Fiber.interrupt(fetching)
     }).pipe(Effect.provide(ContentLayer.layer({ sources: [{ ...definition, make }] })))
   }).pipe(Effect.provide(services))
 )

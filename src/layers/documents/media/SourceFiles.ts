@@ -27,6 +27,7 @@ import {
 } from "../../../services/ContentSource.ts"
 import type { SourceError } from "../../../services/SourceError.ts"
 import type { Warning } from "../../../services/Warning.ts"
+import { makeDownloadCounter } from "../../httpClient/downloadCounter.ts"
 import { failedIn } from "../Document.ts"
 import type { DocumentOnDisk, DocumentPart } from "../documentFile.ts"
 import * as Images from "../images/Images.ts"
@@ -85,6 +86,8 @@ export interface FilesTarget extends Pick<FetchTarget, "directory" | "previous">
   /** The index of `previous`; `undefined` to read it. */
   readonly index: MediaIndex | undefined
   readonly progress: (latest: WantedFile, progress: AttachmentProgress) => Effect.Effect<void>
+  /** Called while pictures are made, four times a second at most. */
+  readonly pictureProgress: Effect.Effect<void>
 }
 
 /** The files in the version. */
@@ -325,7 +328,7 @@ type FilesByIdentity = ReadonlyMap<string, { readonly localPath: string; readonl
 /** Makes the sizes of linked pictures, and of pictures that the source itself has put beside objects. */
 const makePictures = Effect.fnUntraced(function* (
   { derive, tidy }: Maker,
-  { directory, found, previous }: FilesTarget,
+  { directory, found, pictureProgress, previous }: FilesTarget,
   files: FilesByIdentity,
   flawBefore: ReturnType<typeof flawsOf>
 ) {
@@ -363,7 +366,13 @@ const makePictures = Effect.fnUntraced(function* (
     )
   })
 
-  const all = yield* Effect.forEach(found.pictures, sizesOf, { concurrency: filesAtOnce })
+  const none = { done: 0, bytes: 0 }
+  const counter = yield* makeDownloadCounter(found.pictures.size, none, () => pictureProgress)
+  const all = yield* Effect.forEach(
+    found.pictures,
+    (picture) => Effect.zipLeft(sizesOf(picture), counter.fileDone(picture)),
+    { concurrency: filesAtOnce }
+  )
   yield* tidy(target)
   return {
     files: Object.assign({}, ...all.map(({ derived }) => derived.files)),

@@ -56,9 +56,12 @@ export const readFile = (file: FolderFile): Effect.Effect<Uint8Array, SourceErro
     return content
   })
 
-/** The digest of the file. */
-export const digestOf = (file: FolderFile): Effect.Effect<Digested, SourceError | FolderInUse> =>
-  attempt(file, (signal) => digesting(file, signal))
+/** The digest of the file. `onBytes` is called with the size of each part that is read. */
+export const digestOf = (
+  file: FolderFile,
+  onBytes: (bytes: number) => void
+): Effect.Effect<Digested, SourceError | FolderInUse> =>
+  attempt(file, (signal) => digesting(file, signal, async ({ length }) => onBytes(length)))
 
 /** Whether another program keeps the file from being opened. */
 export const isHeld = (file: FolderFile): Effect.Effect<boolean, SourceError | FolderInUse> =>
@@ -76,13 +79,20 @@ export const isHeld = (file: FolderFile): Effect.Effect<boolean, SourceError | F
 
 /**
  * Copies the file to a new path, and returns its digest. The copy gets the file's date: while the file has not
- * changed since, it is equal to the copy.
+ * changed since, it is equal to the copy. `onBytes` is called with the size of each part that is copied.
  */
-export const copyFile = (file: FolderFile, to: string): Effect.Effect<Digested, SourceError | FolderInUse> =>
+export const copyFile = (
+  file: FolderFile,
+  to: string,
+  onBytes: (bytes: number) => void
+): Effect.Effect<Digested, SourceError | FolderInUse> =>
   attempt(file, async (signal) => {
     const copy = await writing(file, disk.open(to, "wx", 0o644))
     try {
-      const digested = await digesting(file, signal, (part) => writing(file, writeAll(copy, part)))
+      const digested = await digesting(file, signal, async (part) => {
+        await writing(file, writeAll(copy, part))
+        onBytes(part.length)
+      })
       await writing(file, disk.futimes(copy, Date.now() / 1000, file.modified / 1000))
       return digested
     } finally {
@@ -100,7 +110,7 @@ export interface Digested {
 const digesting = async (
   file: FolderFile,
   signal: AbortSignal,
-  write?: (part: Uint8Array) => Promise<void>
+  use: (part: Uint8Array) => Promise<void>
 ): Promise<Digested> => {
   const { call, path, size } = file
   const hash = createHash("sha256")
@@ -109,7 +119,7 @@ const digesting = async (
     await readParts(file, handle, signal, async (part, start) => {
       if (start === 0) first = part
       hash.update(part)
-      await write?.(part)
+      await use(part)
     })
     const read = async (offset: number, length: number) => {
       const part = Buffer.allocUnsafe(Math.max(0, Math.min(length, size - offset)))

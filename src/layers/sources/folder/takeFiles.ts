@@ -10,6 +10,7 @@ import { dirname, join } from "node:path"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { toError } from "../../../files/fileBatch.ts"
+import { endedBy, repeatAfter } from "../../../internal/Schedules.ts"
 import type { AttachmentProgress, FetchTarget, PreviousContent } from "../../../services/ContentSource.ts"
 import { takeOver } from "../../documents/Document.ts"
 import { ownFlawsOf, readIndex } from "../../documents/media/mediaIndex.ts"
@@ -72,7 +73,7 @@ export const makeTakeFiles = () => {
         : undefined
 
     const reused = files.map((file, at) => reusedOf(file, proven[at]))
-    const counter = yield* makeDownloadCounter<FolderFile>(
+    const counter = yield* makeDownloadCounter<void>(
       files.length,
       {
         done: reused.filter((file) => file !== undefined).length,
@@ -80,27 +81,42 @@ export const makeTakeFiles = () => {
       },
       (_, progress) => report({ ...progress, totalBytes })
     )
-    yield* Effect.forEach(files.slice(0, 1), counter.report)
+    if (files.length > 0) yield* counter.report()
+    let unreported = 0
+    const onBytes = (bytes: number) => {
+      unreported += bytes
+    }
+    const takeUnreported = () => {
+      const bytes = unreported
+      unreported = 0
+      return bytes
+    }
+    // A large file on a slow share takes longer than a fetch may be without progress.
+    const reportBytes = Effect.suspend(() =>
+      unreported === 0 ? Effect.void : counter.onBytes()(takeUnreported())
+    )
     const makeFolder = yield* Effect.cachedFunction((folder: string) =>
       Effect.tryPromise({ try: () => mkdir(folder, { recursive: true }), catch: toError })
     )
 
     const take = Effect.fnUntraced(function* (file: FolderFile, found: Digested | undefined) {
       const before = previous && fileIn(previous, file.path)
-      const read = found === undefined && before?.size === file.size ? yield* digestOf(file) : undefined
+      const read =
+        found === undefined && before?.size === file.size ? yield* digestOf(file, onBytes) : undefined
       const same = reusedOf(file, read)
       if (same !== undefined) return same
+      if (read !== undefined) onBytes(-file.size)
       const to = join(directory, file.path)
       yield* Effect.mapError(makeFolder(dirname(to)), cannotCopy(file.path))
-      return { ...file, ...(yield* copyFile(file, to)), isReused: false }
+      return { ...file, ...(yield* copyFile(file, to, onBytes)), isReused: false }
     })
 
     // Most files are reused, and a fiber for each of them would take longer than all else.
     const taken: ReadonlyArray<SavedFile> = yield* Effect.forEach(
       files.flatMap((file, at) => (reused[at] === undefined ? [{ file, found: proven[at] }] : [])),
-      ({ file, found }) => Effect.tap(take(file, found), () => counter.fileKept(file, file.size)),
+      ({ file, found }) => Effect.tap(take(file, found), () => counter.fileKept(undefined, takeUnreported())),
       { concurrency }
-    )
+    ).pipe(endedBy(repeatAfter("1 second")(reportBytes)))
     const rest = new Map(taken.map((file) => [file.path, file]))
     const saved = files.flatMap((file, at) => reused[at] ?? rest.get(file.path) ?? [])
     known = new Map(saved.map((file) => [file.path, file]))

@@ -15,6 +15,7 @@ import type { ImageConfig } from "../../../../src/layers/documents/DocumentConfi
 import * as HttpClientNode from "../../../../src/layers/httpClient/HttpClientNode.ts"
 import * as RequestPacingMemory from "../../../../src/layers/memory/RequestPacingMemory.ts"
 import { jsonSource } from "../../../../src/layers/sources/json/jsonSource.ts"
+import type { SourceProgress } from "../../../../src/services/ContentSource.ts"
 import { colourAt, heic, noisy, plain } from "../../../support/pictures.ts"
 import * as ScriptedServer from "../../../support/ScriptedServer.ts"
 import { textsOf } from "../../../support/warnings.ts"
@@ -56,14 +57,16 @@ const fetchPictures = Effect.fnUntraced(function* (
   })
   const { fetch } = yield* source.make
   const directory = yield* fileSystem.makeTempDirectoryScoped()
+  const progress: Array<SourceProgress> = []
   const { warnings = [] } = yield* fetch({
     directory,
     previous: Option.none(),
-    progress: () => Effect.void
+    progress: (step) => Effect.sync(() => void progress.push(step))
   })
   const text = yield* fileSystem.readFileString(join(directory, "objects.json"))
   const objects = new Map((yield* Schema.decodeUnknown(Objects)(text)).map(({ id, photo }) => [id, photo]))
   return {
+    progress,
     warnings: textsOf(warnings) ?? [],
     /** The widths of pictures that have sizes. */
     widths: Object.fromEntries(
@@ -133,6 +136,16 @@ const rawTiff = (tag: number, value: number) => {
 }
 
 describe("the pictures of a source", () => {
+  it.scopedLive("are progress while they are made, after all files are downloaded", () =>
+    Effect.gen(function* () {
+      const jpeg = yield* Effect.promise(() => plain(64, 48).jpeg().toBuffer())
+      const { progress } = yield* fetchPictures({ "bell.jpg": jpeg })
+      const complete = progress.filter(({ attachments }) => attachments?.done === 1)
+      expect(complete.length).toBeGreaterThan(1)
+      expect(new Set(complete.map((step) => JSON.stringify(step))).size).toBe(1)
+    }).pipe(run)
+  )
+
   it.scopedLive("get sizes if the decoder warns, and each warning is reported once", () =>
     Effect.gen(function* () {
       const jpeg = yield* Effect.promise(() => plain(64, 48).jpeg().toBuffer())
