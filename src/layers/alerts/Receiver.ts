@@ -142,7 +142,7 @@ export const due = ({ pending }: Alerts, after: number, now: number): Post => {
 type Post = ReadonlyArray<Change>
 
 /** Replaces what the receiver knows of the problems of the post. The oldest entries are forgotten. */
-const told = (
+const withKnown = (
   known: Alerts["known"],
   post: Post,
   entryOf: (change: Change) => ReadonlyArray<KnownProblem>
@@ -154,7 +154,7 @@ const told = (
 
 /** Before a post is sent: it may arrive without a response, or while the controller ends. */
 export const posting = ({ known, pending }: Alerts, post: Post): Alerts => ({
-  known: told(known, post, ({ key, plugin, problem }) => [
+  known: withKnown(known, post, ({ key, plugin, problem }) => [
     { key, plugin, problem, ...known.get(key), isAccepted: false }
   ]),
   pending
@@ -162,7 +162,7 @@ export const posting = ({ known, pending }: Alerts, post: Post): Alerts => ({
 
 /** The post surely did not arrive: the receiver knows what it knew `earlier`. */
 export const lost = ({ known, pending }: Alerts, earlier: Alerts, post: Post): Alerts => ({
-  known: told(known, post, ({ key }) => [earlier.known.get(key)].filter(Predicate.isNotUndefined)),
+  known: withKnown(known, post, ({ key }) => [earlier.known.get(key)].filter(Predicate.isNotUndefined)),
   pending
 })
 
@@ -173,7 +173,7 @@ export const accepted = ({ known, pending }: Alerts, post: Post): Alerts => {
     refused === 0 ? limit : Math.min(limit, refused + maxRefused)
   const others = [...pending.values()].filter(({ key }) => !sent.has(key))
   return {
-    known: told(known, post, ({ key, kind, plugin, problem }) =>
+    known: withKnown(known, post, ({ key, kind, plugin, problem }) =>
       kind === "over" ? [] : [{ key, plugin, problem, isAccepted: true }]
     ),
     pending: byKey(others.map((change) => ({ ...change, limit: limitOf(change) })))

@@ -40,7 +40,7 @@ const parse = Schema.decodeOption(Schema.parseJson())
 /** Values of `status` and `result`. */
 const failures: ReadonlySet<unknown> = new Set(["error", "fail", "failed", "failure"])
 
-/** A sign-in page, or one that leads to it, in the place of the receiver: of a guest network for example. */
+/** A sign-in page, or a redirect to a sign-in page: a guest network sends it in the place of the receiver. */
 const signIn = /^\s*<.*(<form\b|http-equiv=["']?refresh)/is
 
 /** Up to here, a `code` may be a status of HTTP that is no failure. */

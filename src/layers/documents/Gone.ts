@@ -254,7 +254,7 @@ const compareShapes = (before: Had | undefined, { count, fields }: Shape, isUsua
   const had: Had = {
     count: areRecordsGone ? before.count : count,
     now: count,
-    // While a field is of another kind, that kind and what is inside are not what it should have.
+    // While a field has another kind than before, its new kind and its inner fields are not expected later.
     fields: [...current.filter((name) => !inField(name).some((part) => odd.has(part))), ...gone],
     names:
       isOther || count === 0

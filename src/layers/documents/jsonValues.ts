@@ -32,8 +32,8 @@ export const fill = (
 }
 
 /**
- * Returns the function that gives the names of an object: the same list as for the object before if they are equal, as
- * those of the records of a table mostly are.
+ * Returns the function that gives the names of an object: the same list as for the object before if both have equal
+ * names, as most records of a table have.
  */
 export const makeNamesOf = (): ((object: JsonObject) => ReadonlyArray<string>) => {
   let latest: ReadonlyArray<string> = []

@@ -1,5 +1,6 @@
 /**
- * Warnings and failures about mistakes of documents, for their editors. Every reader of a document adds its warnings with `notice`; the fetch collects them.
+ * Warnings and failures about mistakes of documents, for their editors. Every reader of a document adds its warnings
+ * with `notice`; the fetch collects them.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

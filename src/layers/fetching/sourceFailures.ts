@@ -93,7 +93,7 @@ export const makeSourceFailures = Effect.fnUntraced(function* (sources: Readonly
       (paused) => HashSet.fromIterable(paused.map(([id]) => id))
     ),
 
-    /** Ends the rest of these sources: something has changed since. */
+    /** Ends the pauses of these sources, because something has changed. */
     hurry: (ids: Iterable<string>) =>
       Effect.forEach(ids, (id) => failures.get(id)?.worked ?? Effect.void, { discard: true })
   }

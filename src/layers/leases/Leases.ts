@@ -123,7 +123,7 @@ const make = Effect.fnUntraced(function* (lifetime: number) {
   })
 })
 
-/** What is made of each lease now. Not in the context: every look at the state calls this. */
+/** Makes a value of each lease. `Known` is a parameter because each look at the state calls this: a service costs more. */
 const each =
   <A>(make: (...entry: Parameters<typeof Consumers.consumerOf>) => Option.Option<A>) =>
   ({ expected, leases, lifetime, steadyNow }: Known["Type"]) =>
@@ -223,7 +223,7 @@ const forEachConsumer = Effect.fnUntraced(function* <R>(
     .map((name) => name.slice(0, -extension.length))
     .filter((consumerId) => !leases.has(consumerId) && isPlainFileName(consumerId))
   const ids = [...leases.keys(), ...found].filter(isDue)
-  // A fiber for each part, and not for each consumer. Of one part, none.
+  // A fiber for each part, not for each consumer. A single part needs no fiber.
   const parts = Array.chunksOf(ids, Math.max(1, Math.ceil(ids.length / 8)))
   yield* Effect.forEach(parts, (part) => Effect.forEach(part, work, { discard: true }), {
     concurrency: parts.length,

@@ -73,7 +73,7 @@ const namesFile = (cell: string): boolean =>
   cell.length <= maxLength &&
   !scheme.test(cell) &&
   !isElsewhere(cell) &&
-  // Several files in a cell are named as one that is missing.
+  // The warning names several files in a cell as one missing file.
   bare(cell)
     .split(/[\r\n\v]+/)
     .every((line) => isShownType(unquoted(visible(line).replace(/[,;|]$/, "")).replace(/[?#]\S*$/, "")))
