@@ -18,14 +18,20 @@ export const act = ({ actions = [], label }: AckAnswer, consumerId: string) => {
     identify(label ?? consumerId)
   }
   if (actions.includes("reload")) {
-    canReload().then((can) => can && reload(), console.warn)
+    expectPage().then(reload, console.warn)
   }
 }
 
-/** False if the server does not respond within 30 seconds: the page would be lost. A page from a file can always reload. */
-export const canReload = async (): Promise<boolean> =>
-  location.protocol === "file:" ||
-  limited(async (signal) => (await fetch(location.href, { cache: "no-store", signal })).ok)
+/** Fails if the server does not give the page within 30 seconds: the page would be lost. A page from a file can always reload. */
+export const expectPage = () =>
+  limited(async (signal) => {
+    if (location.protocol !== "file:") {
+      const { ok, status } = await fetch(location.href, { cache: "no-store", signal })
+      if (!ok) {
+        throw new Error(`HTTP ${status}`)
+      }
+    }
+  })
 
 const reloadedAt = "vitrine reload"
 

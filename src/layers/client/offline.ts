@@ -82,7 +82,7 @@ export const makeOffline = (name: string): Offline => {
     navigator.locks.request(`${name} cache`, async () => {
       const cache = await caches.open(name)
       // A power cut may damage it: then it is saved anew.
-      return use(cache, await (await cache.match(root))?.json().catch(() => undefined))
+      return use(cache, await (await cache.match(root))?.json().catch(() => {}))
     })
 
   return {

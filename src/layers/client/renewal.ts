@@ -1,5 +1,5 @@
 /** Loads the page again when the content server has a new build of it and the page is idle. */
-import { canReload, reload, stored } from "./actions.ts"
+import { expectPage, reload, stored } from "./actions.ts"
 import { idle } from "./helpers/idle.ts"
 import type { Options } from "./Options.ts"
 import { pause } from "./request.ts"
@@ -62,14 +62,12 @@ export const makeRenewal = ({
     if (!isLoading) {
       isLoading = true
       try {
-        if (!(await canReload())) {
-          throw new Error("its address responds with an error")
-        }
+        await expectPage()
         sessionStorage.setItem(key, build)
         reload()
       } catch (error) {
         isLoading = false
-        const text = `the new build of the page cannot be loaded yet: ${error}`
+        const text = `the new build of the page is not loaded: ${error}`
         if (failure !== text) {
           console.warn(text)
         }
@@ -114,7 +112,7 @@ export const makeRenewal = ({
         ? failure
         : latest === own
           ? undefined
-          : "the new build of the page is not loaded: a cache or a service worker of the browser keeps the old one"
+          : "the new build of the page is not loaded: a cache or a service worker keeps the old one"
   }
 }
 

@@ -99,7 +99,7 @@ it("reloads a page without input for a minute, once its address responds", async
   await pass(100)
   page.dispatchEvent(new Event("keydown"))
   told("b")
-  answers = async () => ({ ok: false })
+  answers = async () => ({ ok: false, status: 500 })
   await pass(59)
   expect(asked).toEqual([])
   await pass(5)
@@ -108,9 +108,7 @@ it("reloads a page without input for a minute, once its address responds", async
   answers = () => Promise.reject(new TypeError("Failed to fetch"))
   await pass(5)
   expect(reload).not.toHaveBeenCalled()
-  expect(warn.mock.calls).toEqual([
-    [expect.stringContaining("cannot be loaded yet: TypeError: Failed to fetch")]
-  ])
+  expect(warn.mock.calls).toEqual([[expect.stringContaining("is not loaded: TypeError: Failed to fetch")]])
   answers = async () => ({ ok: true })
   await pass(5)
   expect(reload).toHaveBeenCalledTimes(1)
@@ -137,7 +135,7 @@ it("has a problem if the page is still an older build after it was loaded again,
   after.told("b")
   await pass(100)
   expect(reload).toHaveBeenCalledTimes(1)
-  expect(after.problem()).toContain("a service worker of the browser keeps the old one")
+  expect(after.problem()).toContain("a service worker keeps the old one")
   after.told("a")
   expect([after.problem(), opened(["b"]).problem()]).toEqual([undefined, undefined])
 })
@@ -146,9 +144,9 @@ it("has a problem while the new build cannot be loaded, or the storage of the br
   vi.spyOn(console, "warn").mockImplementation(() => {})
   const { problem, told } = opened(["a"])
   told("b")
-  answers = async () => ({ ok: false })
+  answers = async () => ({ ok: false, status: 500 })
   await pass(100)
-  expect(problem()).toContain("cannot be loaded yet: Error: its address responds with an error")
+  expect(problem()).toContain("is not loaded: Error: HTTP 500")
   answers = async () => ({ ok: true })
   vi.stubGlobal("sessionStorage", {
     getItem: () => null,
@@ -157,7 +155,7 @@ it("has a problem while the new build cannot be loaded, or the storage of the br
     }
   })
   await pass(5)
-  expect(problem()).toContain("cannot be loaded yet: Error: The quota has been exceeded")
+  expect(problem()).toContain("is not loaded: Error: The quota has been exceeded")
   told("a")
   expect([problem(), reload.mock.calls.length]).toEqual([undefined, 0])
 })
@@ -213,7 +211,7 @@ it("calls onNewPage once for each build instead of reloading", async () => {
   told("c")
   await pass(60)
   expect(reloads).toHaveLength(2)
-  answers = async () => ({ ok: false })
+  answers = async () => ({ ok: false, status: 500 })
   reloads[1]?.()
   await pass(1)
   expect(reload).not.toHaveBeenCalled()

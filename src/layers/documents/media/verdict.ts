@@ -111,7 +111,7 @@ const leastKnown = 1024
 
 /** Whether a drawing has no namespace: inside a page, it needs none. */
 const isBare = (head: Buffer): boolean => {
-  const [element] = /<svg(?=[\s>])[^>]*>/.exec(head.toString("latin1", 0, 8192)) ?? []
+  const [element] = /<svg(?=[\s>])[^<>]*>/.exec(head.toString("latin1", 0, 8192)) ?? []
   return element !== undefined && !/\sxmlns\s*=/.test(element)
 }
 
@@ -197,7 +197,7 @@ const subtitleFlaw = (head: Buffer, isWebVtt: boolean): Flaw | undefined => {
 }
 
 const cueTimes = /^[ \t]*(?:\d[\d:.,]*[ \t]*-->|\d+:[\d:.,]*[ \t]*->)[^\r\n]*/gm
-const validTimes = /^(?:\s*(?:\d+:)?[0-5]\d:[0-5]\d\.\d{3}\s*(?:-->(?=.*\d)|(?=\s|$))){2}/
+const validTimes = /^\s*(?:\d+:)?[0-5]\d:[0-5]\d\.\d{3}\s*-->\s*(?:\d+:)?[0-5]\d:[0-5]\d\.\d{3}(?:\s|$)/
 
 /**
  * What is in the place of a file, by its first bytes; `undefined` if it is the file. An empty file has no bytes. Text
