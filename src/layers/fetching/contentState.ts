@@ -74,6 +74,8 @@ export const makeSlice = Effect.fnUntraced(function* (name: string) {
 
 const moved = (content: ContentState, millis: number): ContentState => {
   const time = (at: string | undefined) => at && movedTime(at, millis)
+  const began = <A extends { readonly since: string }>(trouble: A | undefined) =>
+    trouble && { ...trouble, since: time(trouble.since) ?? "" }
   const event = <A extends { readonly timestamp: string }>(last: A | undefined) =>
     last && { ...last, timestamp: movedTime(last.timestamp, millis) }
   return {
@@ -82,8 +84,10 @@ const moved = (content: ContentState, millis: number): ContentState => {
     fetchingSince: time(content.fetchingSince),
     lastFetch: event(content.lastFetch),
     lastSuccess: time(content.lastSuccess),
+    rejection: began(content.rejection),
     sources: Record.map(content.sources, (source) => ({
       ...source,
+      failing: began(source.failing),
       fetchingSince: time(source.fetchingSince),
       lastError: event(source.lastError),
       lastSuccess: event(source.lastSuccess)
@@ -186,7 +190,11 @@ export const applyEvent = (state: ContentState, { name, payload }: ContentEvent)
       return {
         ...succeeded,
         rejection: rejection && failingOf(rejection.sourceId) && rejection,
-        sources: Record.map(sources, (source, id) => ({ ...source, failing: failingOf(id) })),
+        sources: Record.map(sources, ({ failing: before, ...source }, id) => {
+          const failing = failingOf(id)
+          // The time before is right also if somebody has set the clock since.
+          return { ...source, failing: failing && { ...failing, since: before?.since || failing.since } }
+        }),
         lastFetch: payload,
         lastSuccess: kept.length === 0 ? timestamp : succeeded.lastSuccess
       }

@@ -168,6 +168,49 @@ it.scoped("content is not failing for long when the clock of the machine is set 
   )
 )
 
+it.scoped(
+  "a source of several is not failing for long when the clock of the machine is set to the right day",
+  () =>
+    withJumpingClock(({ adjust, set }) =>
+      Effect.gen(function* () {
+        const tables = [yield* makeTables("exhibits"), yield* makeTables("news")] as const
+        for (const { setTable } of tables) yield* setTable("Objects", objects(3))
+        const fails = tables[1].failNext(
+          new TableError({ table: "Objects", reason: "Refused", detail: "no" })
+        )
+        yield* Effect.gen(function* () {
+          const { fetch } = yield* Content
+          const failing = Effect.map(
+            Effect.flatMap(ControllerState, ({ state }) => state),
+            ({ problems = [] }) =>
+              problems.flatMap(({ code, severity, since }) =>
+                code === "content:failing" ? [severity, since] : []
+              )
+          )
+          yield* fetch
+          yield* fails
+          yield* fetch
+          yield* set(24 * 60 * 60 * 1000)
+          yield* adjust("30 seconds")
+          expect(yield* failing).toEqual(["warning", "1970-01-02T00:00:00.000Z"])
+          yield* fails
+          yield* fetch
+          expect(yield* failing).toEqual(["warning", "1970-01-02T00:00:00.000Z"])
+          yield* adjust("31 seconds")
+          expect(yield* failing).toEqual(["error", "1970-01-02T00:00:00.000Z"])
+        }).pipe(
+          Effect.provide(
+            ContentLayer.layer({
+              sources: tables.map(({ definition }) => definition),
+              independent: true,
+              failingFor: "1 minute"
+            })
+          )
+        )
+      }).pipe(Effect.provide(services))
+    )
+)
+
 it.scoped("content is not too old when the clock of the machine is set to the right day", () =>
   withJumpingClock(({ adjust, set }) =>
     Effect.gen(function* () {
