@@ -14,14 +14,13 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Ref from "effect/Ref"
-import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { findPrivate, withPrivate } from "../../files/privateFiles.ts"
 import { closedIfFailed } from "../../internal/background.ts"
 import { now } from "../../internal/monotonicMillis.ts"
 import { decodeOptions, InvalidOptions, issuesOf } from "../../internal/Options.ts"
-import { withTimeout } from "../../internal/Schedules.ts"
+import { repeatAfter, withTimeout } from "../../internal/Schedules.ts"
 import type { CommandBus } from "../../services/CommandBus.ts"
 import { ContentServer, HasDevServer } from "../../services/ContentServer.ts"
 import { BaseFolder } from "../../services/ContentSource.ts"
@@ -179,7 +178,7 @@ const watchPage = Effect.fnUntraced(function* (find: Resources.Find) {
       onSuccess: () => Ref.set(problem, undefined)
     })
   })
-  yield* Effect.forkScoped(Effect.repeat(Effect.ignore(look), Schedule.spaced("15 seconds")))
+  yield* Effect.forkScoped(repeatAfter("15 seconds")(Effect.ignore(look)))
   return Ref.get(problem)
 })
 
