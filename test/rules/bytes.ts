@@ -15,7 +15,7 @@ export const webp = await noisy(64, 64).webp().toBuffer()
 const withHead = (head: string) => Buffer.concat([Buffer.from(head, "latin1"), Buffer.alloc(2000, 7)])
 
 /** Of MP4 and its relatives. */
-const box = (type: string, ...parts: ReadonlyArray<Buffer | string>): Buffer => {
+export const box = (type: string, ...parts: ReadonlyArray<Buffer | string>): Buffer => {
   const body = Buffer.concat(parts.map((part) => (typeof part === "string" ? Buffer.from(part) : part)))
   const head = Buffer.alloc(8)
   head.writeUInt32BE(body.length + 8)

@@ -14,6 +14,7 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { inject } from "vitest"
 import { FileListJson, fileListName, filesOf } from "../../src/files/FileList.ts"
+import { box, movie } from "../rules/bytes.ts"
 import * as Received from "./Received.ts"
 import { sha256 } from "./sha256.ts"
 import { attachmentId } from "./tableServer/identifiers.ts"
@@ -34,6 +35,12 @@ const bytesOf = (name: string, size: number): Buffer => Buffer.alloc(size, `\0${
 /** A picture without a warning: it begins and ends as a JPEG. */
 const jpegOf = (name: string, size: number): Buffer =>
   Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xda]), bytesOf(name, size), Buffer.from([0xff, 0xd9])])
+
+/** A film without a warning: browsers play its codec. */
+const filmOf = (name: string, size: number): Buffer => {
+  const head = movie("isom", "avc1")
+  return Buffer.concat([head, box("free", bytesOf(name, size - head.length - 8))])
+}
 
 export interface Promoter {
   /** Waits until it can start in an instant. */
@@ -56,7 +63,7 @@ const serveTables = Effect.gen(function* () {
   for (const { name, size } of attachments) {
     yield* fs.writeFile(
       `${directory}/${name}`,
-      name.endsWith(".jpg") ? jpegOf(name, size) : bytesOf(name, size)
+      name.endsWith(".jpg") ? jpegOf(name, size) : filmOf(name, size)
     )
     // So old that the server knows it once it has read it.
     yield* fs.utimes(`${directory}/${name}`, 0, 0)
