@@ -123,13 +123,17 @@ export const makeFetch = (
     })
   }).pipe(
     Effect.map((source) =>
-      Effect.fnUntraced(function* (previous?: PreviousContent) {
+      Effect.fnUntraced(function* (previous?: PreviousContent, onProgress = (_: SourceProgress) => {}) {
         const directory = yield* temporaryFolder
         const progress: Array<SourceProgress> = []
         const fetched = yield* source.fetch({
           directory,
           previous: Option.fromNullable(previous),
-          progress: (step) => Effect.sync(() => progress.push(step))
+          progress: (step) =>
+            Effect.sync(() => {
+              progress.push(step)
+              onProgress(step)
+            })
         })
         const files = filesIn(directory)
         return {

@@ -7,8 +7,10 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { gzipSync } from "node:zlib"
 import { describe, expect, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import type { SourceProgress } from "../../src/services/ContentSource.ts"
 import { type MediaSettings, makeDocuments, makeFetch, mediaServices } from "../support/media.ts"
 import { startNginx } from "../support/nginx.ts"
 import { isMissing } from "../support/programs.ts"
@@ -68,7 +70,8 @@ const statuses = (requests: ReadonlyArray<string>, path: string) =>
   requests.filter((request) => request.startsWith(`${path} `)).map((request) => Number(request.split(" ")[1]))
 
 describe.skipIf(isMissing("nginx"))("media behind nginx", () => {
-  const film = random(1024 ** 2)
+  /** Written while it arrives. */
+  const film = random(1.25 * 1024 ** 2)
 
   it.scopedLive("are resumed where the connection was cut", () =>
     Effect.gen(function* () {
@@ -76,8 +79,13 @@ describe.skipIf(isMissing("nginx"))("media behind nginx", () => {
       const { crash, fetch, link, requests, write } = yield* setUp()
       write("film.jpg", film)
       link(path)
-      const fetching = yield* Effect.fork(fetch())
-      yield* Effect.sleep("1 second")
+      const begun = yield* Deferred.make<void>()
+      const fetching = yield* Effect.fork(
+        fetch(undefined, ({ attachments }: SourceProgress) => {
+          if (attachments !== undefined && attachments.bytes > 0) Deferred.unsafeDone(begun, Effect.void)
+        })
+      )
+      yield* Deferred.await(begun)
       yield* crash(Effect.void)
       const { directory, media } = yield* Fiber.join(fetching)
       const [saved = ""] = media
