@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { FileListJson, fileListName, filesOf } from "../../src/files/FileList.ts"
 import { Manifest } from "../../src/services/VersionStore.ts"
+import { movie } from "../rules/bytes.ts"
 import { makeProject } from "../support/project.ts"
 import { sha256 } from "../support/sha256.ts"
 import { eventually } from "../support/waiting.ts"
@@ -16,12 +17,15 @@ import { eventually } from "../support/waiting.ts"
 const films = 200
 const filmBytes = 2 << 20
 
-/** No two alike, and nearly all of each is a hole: only a copy of it takes space on the disk. */
+/** No two alike, and nearly all of each is a hole in its last box: only a copy of it takes space on the disk. */
 const writeFilms = (folder: string) => {
   mkdirSync(folder)
+  const head = movie("isom", "avc1")
+  const size = Buffer.alloc(4)
+  size.writeUInt32BE(filmBytes - head.length)
   for (let index = 0; index < films; index++) {
     const file = openSync(join(folder, `film ${index}.mp4`), "w")
-    writeSync(file, `film ${index}`)
+    writeSync(file, Buffer.concat([head, size, Buffer.from(`free${index}`)]))
     ftruncateSync(file, filmBytes)
     closeSync(file)
   }
