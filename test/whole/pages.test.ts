@@ -118,14 +118,15 @@ const writeOpeningDay = (content: string, film: string, picture: Buffer) => {
   write("pictures/film.webm", Buffer.from(film, "base64"))
   write("pictures/film.de.vtt", "WEBVTT\n\n00:00.000 --> 01:00.000\nEine Glocke\n")
   write("pictures/film.en.vtt", "WEBVTT\n\n00:00.000 --> 01:00.000\nA bell\n")
-  write("pictures/half.webp", picture.subarray(0, picture.length / 2))
+  // Whole by its length, without a frame.
+  write("pictures/broken.webp", Buffer.concat([picture.subarray(0, 20), Buffer.alloc(picture.length - 20)]))
   for (const name of ["fast", "slow", "slower"]) write(`pictures/${name}.svg`, drawing(name.length))
   mkdirSync(join(content, "sounds"))
   write("sounds/bell.wav", silence)
   const rows = [
     ["long", "Donaudampfschifffahrtsgesellschaft", "pictures/fast.svg", `${longText} END`, "Kurz.", "", ""],
     ["film", "Film", "pictures/film.webm", "", "", "", ""],
-    ["half", "Half", "pictures/half.webp", "", "", "", ""],
+    ["broken", "Broken", "pictures/broken.webp", "", "", "", ""],
     ["sounding", "Bell", "pictures/slow.svg", "", "", "sounds/bell.wav", ""],
     ["still", "Lamp", "pictures/slower.svg", english, "", "", ""],
     ["later", "Later", "pictures/fast.svg", "", "", "", "2026-11-21T10:00"]
@@ -474,12 +475,12 @@ describe.skipIf(isMissing("chromium"))("the page of vitrine init", () => {
           yield* click(tab, "de")
 
           // What the browser cannot draw is left out, and the controller says so.
-          yield* click(tab, "half")
+          yield* click(tab, "broken")
           yield* waitFor(tab, 'getComputedStyle(document.querySelector("figure")).display === "none"')
-          yield* has("nav [value=half] .thumbnail", "H")
+          yield* has("nav [value=broken] .thumbnail", "B")
           const status = Effect.map(reader.run("npx vitrine status"), ({ output }) => output)
           yield* eventually(
-            Effect.map(status, (text) => text.includes("The browser cannot show pictures/half.webp"))
+            Effect.map(status, (text) => text.includes("The browser cannot show pictures/broken.webp"))
           )
 
           // By the clock of this machine.
