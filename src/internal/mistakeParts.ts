@@ -75,7 +75,7 @@ export type Limit =
   | "columns"
   | "row"
 
-/** What kind of value a field has, besides nothing. */
+/** The kinds of the values of a field that is not empty. */
 export const valueKinds = ["list", "object", "value"] as const
 export type ValueKind = (typeof valueKinds)[number]
 

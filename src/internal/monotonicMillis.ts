@@ -16,26 +16,32 @@ export interface Now {
   readonly monotonic: number
 }
 
-export const now: Effect.Effect<Now> = Effect.map(Effect.clock, (clock) => ({
+/** As `now`, read at once. */
+export const unsafeNow = (clock: Clock.Clock): Now => ({
   wall: clock.unsafeCurrentTimeMillis(),
   monotonic: unsafeMonotonicMillis(clock)
-}))
+})
 
-/** The least distance of a time from the future, in milliseconds: clocks are corrected by less all the time. */
-const futureMs = 5000
-
-/**
- * Whether so much time has passed since a time of day. A time in the future is from before somebody set the clock back:
- * it counts as long ago, because a problem would not be reported for hours otherwise.
- */
-export const hasPassed = (millis: number, since: number, now: number): boolean =>
-  now - since >= millis || since - now > futureMs
+export const now: Effect.Effect<Now> = Effect.map(Effect.clock, unsafeNow)
 
 /**
  * The least change of the time of day that counts as a set clock, in milliseconds. Small corrections happen all the
  * time.
  */
 export const stepMs = 5000
+
+/**
+ * Whether so much time has passed since a time of day. A time in the future is from before somebody set the clock back:
+ * it counts as long ago, because a problem would not be reported for hours otherwise.
+ */
+export const hasPassed = (millis: number, since: number, now: number): boolean =>
+  now - since >= millis || since - now > stepMs
+
+/** By how many milliseconds somebody has set the clock between two moments; 0 for a small correction. */
+export const clockStep = (from: Now, to: Now): number => {
+  const step = to.wall - from.wall - (to.monotonic - from.monotonic)
+  return Math.abs(step) > stepMs ? step : 0
+}
 
 /** The same time after somebody set the clock by so many milliseconds. */
 export const movedTime = (time: string, millis: number): string =>

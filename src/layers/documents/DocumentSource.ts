@@ -240,7 +240,7 @@ export const make = Effect.fnUntraced(function* <
   }
 })
 
-/** What a source keeps between its fetches. */
+/** The state of a source between its fetches. */
 interface FetchState {
   readonly files: SourceFiles.SourceFiles
   readonly kept: KeptFile.KeptFile

@@ -19,7 +19,7 @@ import type { Had, KeptFile, Known } from "./KeptFile.ts"
 import { languageKey } from "./names.ts"
 import { placed, warn, within } from "./warnings.ts"
 
-/** What a document has. */
+/** The records and fields of a document. */
 export interface Shape {
   readonly count: number
   /** How many records have a field, such as `size`, `size (object)` and `size.width`; for the first 1,000 fields. */
@@ -135,7 +135,7 @@ const isEmpty = (value: unknown): boolean => Predicate.isNullable(value) || valu
 const areGone = (before: number, now: number): boolean =>
   before > 0 && (now === 0 || (before >= minRecords && before - now > before / 3))
 
-/** What a fetch has found. */
+/** The documents and files that a fetch has found. */
 export interface Found {
   readonly previous: Option.Option<PreviousContent>
   readonly documents: ReadonlyArray<ShapedDocument>

@@ -14,7 +14,7 @@ import { SourceFolder } from "../../services/ContentSource.ts"
 import { Warning } from "../../services/Warning.ts"
 import { MediaIndex } from "./media/mediaIndex.ts"
 
-/** What a document had. */
+/** The records and fields of a document in earlier versions. */
 const Had = Schema.Struct({
   /** The number of records; 1 for a value that is not empty. */
   count: Schema.Number,

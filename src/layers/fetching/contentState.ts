@@ -9,7 +9,7 @@ import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Ref from "effect/Ref"
-import { makeSteadyNow, movedTime, type Now, stepMs } from "../../internal/monotonicMillis.ts"
+import { clockStep, makeSteadyNow, movedTime, type Now } from "../../internal/monotonicMillis.ts"
 import { messageOf } from "../../internal/SerializedError.ts"
 import { makeWarnWhile } from "../../internal/warnOnce.ts"
 import type { ContentEvent, FetchOutcome } from "../../services/ContentEvents.ts"
@@ -34,15 +34,17 @@ export const makeSlice = Effect.fnUntraced(function* (name: string) {
     const { isPolling, nextFetch, ...published } = content
     return published
   }
-  let distance = Number.NaN
+  /** When the clock was set last, or was first read. */
+  let setAt: Now | undefined
   /** When the content last changed, in monotonic milliseconds. */
   let changedAt = 0
   /** If somebody has set the clock, the times of fetches are set with it. */
-  const follow = ({ monotonic, wall }: Now) => {
-    const step = wall - monotonic - distance
-    if (Math.abs(step) <= stepMs) return
-    if (!Number.isNaN(step)) content = moved(content, step)
-    distance = wall - monotonic
+  const follow = (now: Now) => {
+    setAt ??= now
+    const step = clockStep(setAt, now)
+    if (step === 0) return
+    content = moved(content, step)
+    setAt = now
   }
   const note = (change: (before: ContentState) => ContentState) =>
     Effect.map(steadyNow, (now) => {

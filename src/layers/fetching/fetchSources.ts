@@ -94,7 +94,7 @@ interface KnownSources {
   readonly polling: Polling
   /** The counts of each source when it was last read. */
   readonly counts: Ref.Ref<ReadonlyMap<string, ContentCounts>>
-  /** What the outcome of the last fetch said of sources that fail. */
+  /** The failing sources in the outcome of the last fetch. */
   readonly said: Ref.Ref<ReadonlyArray<KeptSource>>
 }
 

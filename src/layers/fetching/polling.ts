@@ -18,12 +18,12 @@ import { lastFetchFailure, type SourceFailures } from "./sourceFailures.ts"
 /** The ids of sources that have changed. */
 export type Changed = HashSet.HashSet<string>
 
-/** What nobody can tell of a source, and since when. */
+/** Why nobody can tell whether a source has changed, and since when. */
 export interface UnknownSince extends Unknown {
   readonly since: Now
 }
 
-/** What is known from the polls of the sources. */
+/** The results of the polls of the sources. */
 interface Polled {
   /** Where the next poll of each source begins. */
   readonly cursors: HashMap.HashMap<string, string>

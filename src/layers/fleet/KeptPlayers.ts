@@ -8,7 +8,7 @@ import * as Either from "effect/Either"
 import * as Ref from "effect/Ref"
 import * as JsonFile from "../../files/JsonFile.ts"
 import { endWithin } from "../../internal/background.ts"
-import { stepMs, unsafeMonotonicMillis } from "../../internal/monotonicMillis.ts"
+import { clockStep, type Now, unsafeNow } from "../../internal/monotonicMillis.ts"
 import { repeatAfter } from "../../internal/Schedules.ts"
 import { ControllerState } from "../../services/ControllerState.ts"
 import { maxReportBytes, Player } from "../../services/PlayerReport.ts"
@@ -25,8 +25,8 @@ import {
 
 export interface KeptPlayers {
   readonly isExpected: IsExpected
-  /** The registry, with both times of its last change or look. */
-  readonly state: Ref.Ref<{ readonly registry: Registry; readonly last: ReturnType<typeof timesOf> }>
+  /** The registry, with the moment of its last change or look. */
+  readonly state: Ref.Ref<{ readonly registry: Registry; readonly last: Now }>
 }
 
 /** Restarts and duplicates are not kept: they are detected again after a restart of the hub. */
@@ -52,7 +52,7 @@ export const make = Effect.fnUntraced(function* (downloadPath: string) {
   const expected = new Set((system.players ?? []).map(({ id }) => id))
   const isExpected = (id: string) => expected.has(id)
   const registry = restored(yield* file.read, isExpected, yield* Clock.currentTimeMillis)
-  const state = yield* Ref.make({ registry, last: timesOf(yield* Effect.clock) })
+  const state = yield* Ref.make({ registry, last: unsafeNow(yield* Effect.clock) })
   const players: KeptPlayers = { isExpected, state }
   const saved = yield* Ref.make(registry)
   // One save after the other: a delayed save must not overwrite the last one.
@@ -92,16 +92,10 @@ const modify = <A>(
 ) =>
   Effect.clockWith((clock) =>
     Ref.modify(state, ({ last, registry }) => {
-      const now = timesOf(clock)
-      const step = now.day - last.day - (now.monotonic - last.monotonic)
-      const current = Math.abs(step) > stepMs ? moved(registry, step) : registry
-      const [result, next] = change(current, now.day)
+      const now = unsafeNow(clock)
+      const step = clockStep(last, now)
+      const current = step === 0 ? registry : moved(registry, step)
+      const [result, next] = change(current, now.wall)
       return [result, { registry: next, last: now }] as const
     })
   )
-
-/** Both times in milliseconds. */
-const timesOf = (clock: Clock.Clock) => ({
-  day: clock.unsafeCurrentTimeMillis(),
-  monotonic: unsafeMonotonicMillis(clock)
-})

@@ -40,7 +40,7 @@ export type IsWanted = Effect.Effect<void, MovedOn>
 /** How many files are copied concurrently. */
 const concurrency = 6
 
-/** What all copies from a hub share. */
+/** The state that all copies from a hub share. */
 interface Copies {
   readonly hub: Hub
   readonly stageCopy: VersionStore["Type"]["stageCopy"]
