@@ -7,6 +7,7 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
 import * as SynchronizedRef from "effect/SynchronizedRef"
 import * as JsonFile from "../../files/JsonFile.ts"
 import { optional } from "../../internal/schemas.ts"
@@ -86,7 +87,8 @@ export const make = Effect.fnUntraced(function* (source: string) {
         Effect.fnUntraced(function* (state) {
           const before = yield* readIn(state.kept)
           const kept = { ...before, ...parts }
-          const isSame = state.isSaved && JSON.stringify(kept) === JSON.stringify(before)
+          const replaced = Struct.pick(before, ...Struct.keys(parts))
+          const isSame = state.isSaved && JSON.stringify(parts) === JSON.stringify(replaced)
           if (!isSame && folder !== undefined) {
             yield* Effect.ignore(fs.makeDirectory(folder, { recursive: true }))
           }
